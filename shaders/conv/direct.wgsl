@@ -1,5 +1,4 @@
-//! Convolves images that are stored channels last, and applies the epilogue: sums over the taps of the kernel and the channels of a
-//! group, in f32. The operands are generated code.
+//! Convolves images that are stored channels last, with f32 sums over the taps and the channels of a group, and applies the epilogue.
 //!
 //! shapes    X (batch, rows, columns, channels), weight (outputs, kernel rows, kernel columns, channels of a group), any strides; bias, scale and shift (outputs), a residual like the result -> Y (batch, rows, columns, outputs), without gaps from the start of its binding
 //! grid      one invocation per four output channels of ROWS x COLUMNS pixels, LANES a workgroup
@@ -72,7 +71,7 @@ fn main(
     let first_row = (line - image * down) * ROWS;
     let first_column = (tile - line * across) * COLUMNS;
     let channels = first_channels(group);
-    let of_image = dims.x.x + image * dims.x.y;
+    let image_base = dims.x.x + image * dims.x.y;
     var sums: array<vec4<f32>, ROWS * COLUMNS>;
     for (var r = 0u; r < dims.taps.x; r += TAPS_DOWN) {
         for (var s = 0u; s < dims.taps.y; s += TAPS_ACROSS) {
@@ -92,7 +91,7 @@ fn main(
                     //#unroll
                     for (var j = 0u; j < WIDE; j++) {
                         let column = place(first_column * dims.stride.y + s * dims.dilation.y + j * dims.pace.y, dims.before.y, dims.input.y);
-                        let value = value_of(of_image + row.at * dims.x.z + column.at * dims.x.w, channels, c);
+                        let value = value_of(image_base + row.at * dims.x.z + column.at * dims.x.w, channels, c);
                         values[j] = select(vec4<f32>(0.0), value, row.is_inside && column.is_inside);
                     }
                     //#unroll

@@ -59,8 +59,8 @@ alias tap_weights = mat4x4<f32>;
 
 // The first output of the group, and the quad of its channels.
 fn first_outputs(group: u32) -> vec4<u32> {
-    let of_group = 4u * group / dims.group_channels;
-    return vec4<u32>(of_group * dims.group_outputs, group - of_group * (dims.group_channels / 4u), 0u, 0u);
+    let group_index = 4u * group / dims.group_channels;
+    return vec4<u32>(group_index * dims.group_outputs, group - group_index * (dims.group_channels / 4u), 0u, 0u);
 }
 
 fn value_of(at: u32, outputs: vec4<u32>, c: u32) -> vec4<f32> {

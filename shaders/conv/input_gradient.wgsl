@@ -1,6 +1,4 @@
-//! The gradient of a convolution's images, which is also a transposed convolution: each pixel sums over the taps that read it, and
-//! over the outputs of its group, in f32. With a stride, pixels differ in their taps; no others are visited. The operands are
-//! generated code.
+//! The gradient of a convolution's images, which is also a transposed convolution: f32 sums over the taps that read a pixel, and no others.
 //!
 //! shapes    G (batch, rows, columns, outputs), weight (outputs, kernel rows, kernel columns, channels of a group), any strides; bias (channels) -> GX (batch, rows, columns, channels), without gaps from the start of its binding
 //! grid      one invocation per four channels of COLUMNS pixels, which are a stride apart, LANES a workgroup
@@ -65,7 +63,7 @@ fn main(
     let in_row = tile - line * (across * phases);
     let first_column = in_row % phases + in_row / phases * COLUMNS * dims.stride.y;
     let outputs = first_outputs(group);
-    let of_image = dims.grad.x + image * dims.grad.y;
+    let image_base = dims.grad.x + image * dims.grad.y;
     let padded_row = row + dims.before.x;
     let padded_column = first_column + dims.before.y;
     let first_down = first_tap(padded_row, dims.taps.x, dims.step.x, dims.dilation.x, dims.stride.x);
@@ -82,7 +80,7 @@ fn main(
                     for (var t = 0u; t < COLUMNS; t++) {
                         let q = first + i32(t);
                         let at = u32(clamp(q, 0, i32(dims.output.y) - 1));
-                        let value = value_of(of_image + u32(p) * dims.grad.z + at * dims.grad.w, outputs, c);
+                        let value = value_of(image_base + u32(p) * dims.grad.z + at * dims.grad.w, outputs, c);
                         sums[t] += weights * select(vec4<f32>(0.0), value, q == i32(at));
                     }
                 }

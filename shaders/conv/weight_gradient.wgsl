@@ -1,5 +1,4 @@
-//! The gradients of a convolution's weights: products of X and the gradient of Y, summed in f32 over parts of the rows of Y. The
-//! sums of parts are added up by another kernel. The operands are generated code.
+//! The gradients of a convolution's weights: f32 sums over parts of the rows of Y, which another kernel adds up.
 //!
 //! shapes    X (batch, rows, columns, channels), G (batch, rows, columns, outputs), any strides -> parts (parts, outputs, kernel rows, kernel columns, channels of a group), f32
 //! grid      one invocation per tap, four output channels, and STEP channels that each reads, of a part, LANES a workgroup
@@ -38,15 +37,15 @@ fn main(
     let steps = dims.group_channels / STEP;
     let groups = (dims.outputs + 3u) / 4u;
     let taps = dims.taps.x * dims.taps.y;
-    let of_step = unit / steps;
-    let of_group = of_step / groups;
-    let part = of_group / taps;
+    let step_index = unit / steps;
+    let tap_index = step_index / groups;
+    let part = tap_index / taps;
     if part >= dims.parts {
         return;
     }
-    let c = (unit - of_step * steps) * STEP;
-    let group = of_step - of_group * groups;
-    let tap = of_group - part * taps;
+    let c = (unit - step_index * steps) * STEP;
+    let group = step_index - tap_index * groups;
+    let tap = tap_index - part * taps;
     let r = tap / dims.taps.y;
     let s = tap - r * dims.taps.y;
     let channels = first_channels(group);
@@ -57,13 +56,13 @@ fn main(
         let p = line - image * dims.output.x;
         let row = place(p * dims.stride.x + r * dims.dilation.x, dims.before.x, dims.input.x);
         if row.is_inside {
-            let of_x = dims.x.x + image * dims.x.y + row.at * dims.x.z;
-            let of_gradient = dims.grad.x + image * dims.grad.y + p * dims.grad.z;
+            let x_base = dims.x.x + image * dims.x.y + row.at * dims.x.z;
+            let grad_base = dims.grad.x + image * dims.grad.y + p * dims.grad.z;
             for (var q = 0u; q < dims.output.y; q++) {
                 let column = place(q * dims.stride.y + s * dims.dilation.y, dims.before.y, dims.input.y);
                 if column.is_inside {
-                    let value = value_of(of_x + column.at * dims.x.w, channels, c);
-                    sums = plus(sums, value, grad_quad(of_gradient + q * dims.grad.w, group, dims.outputs));
+                    let value = value_of(x_base + column.at * dims.x.w, channels, c);
+                    sums = plus(sums, value, grad_quad(grad_base + q * dims.grad.w, group, dims.outputs));
                 }
             }
         }

@@ -90,18 +90,17 @@ pub fn fold_batch_norm<T: Real>(
 ) -> Result<(Tensor<T>, Tensor<f32>)> {
     const OP: &str = "fold_batch_norm";
     call(OP, || {
-        let scale = scale(OP, running, [gamma, beta], eps)?;
         let &[outputs, _, _, _] = weight.shape() else {
             let rule = "the weight must have the axes (outputs, height, width, channels / groups)";
             return Err(Error::shape(OP, rule, weight.shape()));
         };
-        for other in [Some(scale.shape()), bias.map(Tensor::shape)].into_iter().flatten() {
+        for other in [Some(running.mean.shape()), bias.map(Tensor::shape)].into_iter().flatten() {
             if other != [outputs] {
                 let rule = "bias and batch norm must have an element for each output channel of the weight";
                 return Err(Error::shapes(OP, rule, other, weight.shape()));
             }
         }
-        let mean = &running.mean;
+        let (mean, scale) = (&running.mean, scale(OP, running, [gamma, beta], eps)?);
         let bias = match (bias, beta) {
             (None, None) => ops::map(&[mean, &scale], |[mean, scale]| -(mean * scale))?,
             (None, Some(beta)) => ops::map(&[beta, mean, &scale], |[beta, mean, scale]| beta - mean * scale)?,

@@ -56,7 +56,7 @@ pub fn conv2d<T: Real>(
     })
 }
 
-/// A convolution with an epilogue, in one launch: activation($(x * w + b)\\,a + t$) + $r$ with a bias $b$, a scale $a$ and a shift
+/// A convolution with an epilogue, in one launch: activation($(x \ast w + b)\\,a + t$) + $r$ with a bias $b$, a scale $a$ and a shift
 /// $t$ for each output channel, and a residual $r$. Set the options, then call [`run`](Self::run). [`conv2d`] is the plain function.
 ///
 /// # Shapes

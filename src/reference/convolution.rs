@@ -35,7 +35,7 @@ pub struct ConvEpilogueReference {
 }
 
 /// Sums with the absolute values and the numbers of their terms.
-struct Sums {
+struct ConvSums {
     value: Vec<f64>,
     magnitude: Vec<f64>,
     terms: Vec<usize>,
@@ -88,7 +88,7 @@ impl<const D: usize> ConvReference<D> {
     #[must_use]
     pub fn bias_gradient<G: Element>(&self, grad: &[G]) -> Definition {
         let outputs = self.geometry.outputs;
-        let mut sums = Sums::of(outputs);
+        let mut sums = ConvSums::of(outputs);
         grad.iter().enumerate().for_each(|(at, grad)| sums.add(at % outputs, grad.to_f64()));
         sums.definition()
     }
@@ -117,10 +117,10 @@ impl<const D: usize> ConvReference<D> {
     }
 
     /// Sums of products: `product` is the place of its sum, and its value.
-    fn sums(&self, count: usize, mut product: impl FnMut(Places) -> (usize, f64)) -> Sums {
+    fn sums(&self, count: usize, mut product: impl FnMut(Places) -> (usize, f64)) -> ConvSums {
         let ConvGeometry { batch, channels, outputs, .. } = self.geometry;
         let [inner, of_group] = [self.geometry.group_channels(), self.geometry.group_outputs()];
-        let mut sums = Sums::of(count);
+        let mut sums = ConvSums::of(count);
         let taps = self.pixels(|axis| axis.taps);
         let [from, to] = [self.pixels(|axis| axis.input), self.pixels(|axis| axis.output)];
         for (pixel, tap) in (0..to).flat_map(|pixel| (0..taps).map(move |tap| (pixel, tap))) {
@@ -179,7 +179,7 @@ impl ConvEpilogueReference {
     }
 }
 
-impl Sums {
+impl ConvSums {
     fn of(count: usize) -> Self {
         Self { value: vec![0.0; count], magnitude: vec![0.0; count], terms: vec![0; count] }
     }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use support::wgsl;
+use support::wgsl_conv::conv_kernels;
 use tilewise::planning::fixtures;
 use tilewise::planning::kernel::{INCLUDES, KERNELS};
 
@@ -19,6 +20,7 @@ fn shaders_put_parentheses_where_wgsl_has_no_order_of_operators() {
         kernels.extend(wgsl::elementwise_kernels(&caps));
         kernels.extend(wgsl::norm_kernels(&caps));
         kernels.extend(wgsl::attention_kernels(&caps));
+        kernels.extend(conv_kernels(&caps));
         let products = [wgsl::half_kernels(&caps), wgsl::connected_products(&caps)].concat();
         kernels.extend(products.into_iter().map(|(_, _, kernel)| kernel));
         kernels.extend(wgsl::connected_kernels(&caps));

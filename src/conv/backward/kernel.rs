@@ -39,7 +39,7 @@ impl ConvBackward {
         geometry.group_channels() / step * geometry.outputs.div_ceil(4) * taps
     }
 
-    /// The number of parts of the gradient of the weight: so many that they occupy the device, if there are enough rows.
+    /// The number of parts of the gradient of the weight: enough to occupy the device, if there are as many rows.
     pub(super) fn parts(&self, caps: &Caps) -> usize {
         let geometry = &self.geometry;
         let machine = &caps.machine;

@@ -21,7 +21,7 @@ impl InWindows for ConvBackward {
         Ok(self.of_images(ranges[0].len(), layouts))
     }
 
-    /// One step for the gradient of the images, or one for each window. The gradient of the weight takes two steps if it sums in
+    /// One step for the gradient of the images, or one for each window. The gradient of the weight takes two steps if it has
     /// parts, and more with windows.
     ///
     /// Operands: the gradient of the result; the weight, or the images for the gradient of the weight; the bias, if there is one; the

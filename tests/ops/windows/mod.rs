@@ -4,6 +4,7 @@ use support::TestGpu;
 use support::strided::{Lay, Placed};
 use tilewise::{Element, Gpu, Result, Tensor, ops};
 
+mod convolutions;
 mod elements;
 mod images;
 mod indices;

@@ -8,10 +8,14 @@ use tilewise::conv::{
 use tilewise::ops::RunningStatistics;
 use tilewise::{Result, Tensor};
 
-/// Images, a weight and a gradient of the result, each with 64 elements; and a bias.
-fn operands(it: &World) -> Result<([Tensor<f32>; 3], Tensor<f32>)> {
-    let [x, grad] = [&it.a, &it.c].map(|of| of.reshape([1, 4, 4, 4]));
-    Ok(([x?, it.b.reshape([4, 2, 2, 4])?, grad?], it.row.slice(0, ..4)?))
+/// An image of one row (1, 1, 8, 8), a weight of one tap (8, 1, 1, 8), a gradient of the result, of the image's shape; and a bias.
+fn operands(it: &World) -> Result<([Tensor<f32>; 3], &Tensor<f32>)> {
+    let image = |of: &Tensor<f32>| of.unsqueeze(0)?.unsqueeze(0);
+    Ok(([image(&it.a)?, weight(it)?, image(&it.c)?], &it.row))
+}
+
+fn weight(it: &World) -> Result<Tensor<f32>> {
+    it.b.unsqueeze(1)?.unsqueeze(1)
 }
 
 /// The result has the shape of the images.
@@ -27,30 +31,29 @@ pub(super) fn rows() -> Vec<Row> {
     vec![
         row("conv::Convolution::run", |it| {
             let ([x, weight, residual], bias) = operands(it)?;
-            Convolution::new(&x, &weight).options(same()).bias(&bias).residual(&residual).run()
+            Convolution::new(&x, &weight).options(same()).bias(bias).residual(&residual).run()
         }),
         row("conv::batch_norm_terms", |it| {
             batch_norm_terms(&running(it), Some(&it.row), None, 2.0).map(<(_, _)>::from)
         }),
         row("conv::conv2d", |it| {
             let ([x, weight, _], bias) = operands(it)?;
-            conv2d(&x, &weight, Some(&bias), &same())
+            conv2d(&x, &weight, Some(bias), &same())
         }),
         row("conv::conv2d_backward", |it| {
             let ([x, weight, grad], bias) = operands(it)?;
-            conv2d_backward(&x, &weight, Some(&bias), &same(), &grad)
+            conv2d_backward(&x, &weight, Some(bias), &same(), &grad)
         }),
         row("conv::conv_transpose2d", |it| {
             let ([x, weight, _], bias) = operands(it)?;
-            conv_transpose2d(&x, &weight, Some(&bias), &same(), [0, 0])
+            conv_transpose2d(&x, &weight, Some(bias), &same(), [0, 0])
         }),
         row("conv::conv_transpose2d_backward", |it| {
             let ([x, weight, grad], bias) = operands(it)?;
-            conv_transpose2d_backward(&x, &weight, Some(&bias), &same(), [0, 0], &grad)
+            conv_transpose2d_backward(&x, &weight, Some(bias), &same(), [0, 0], &grad)
         }),
         row("conv::fold_batch_norm", |it| {
-            let weight = it.b.reshape([8, 2, 2, 2])?;
-            fold_batch_norm(&weight, Some(&it.row), &running(it), None, Some(&it.row), 2.0)
+            fold_batch_norm(&weight(it)?, Some(&it.row), &running(it), None, Some(&it.row), 2.0)
         }),
     ]
 }
