@@ -123,7 +123,7 @@ fn plans_of_the_sweep_are_the_recorded_ones() {
     let written = support::root().join("target/plans");
     std::fs::create_dir_all(&written).unwrap();
     let mut texts = Texts::default();
-    let mut lines = Vec::new();
+    let (mut lines, mut count) = (Vec::new(), 0);
     for (device, caps) in devices() {
         let mut operations: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for planned in plans::every(&caps) {
@@ -135,9 +135,11 @@ fn plans_of_the_sweep_are_the_recorded_ones() {
         }
         let all = operations.iter().map(|(what, plans)| format!("{what}\n  {}\n", plans.join("\n  ")));
         std::fs::write(written.join(format!("{device}.txt")), all.collect::<String>()).unwrap();
+        count += operations.values().map(Vec::len).sum::<usize>();
         lines.extend(operations.iter().map(|(what, plans)| {
             format!("{device}, {what}: {} plans, {}", plans.len(), digest(&plans.join("\n")))
         }));
     }
+    println!("{count} plans of {} kernels", texts.0.len());
     compare("sweep.txt", &lines);
 }

@@ -15,6 +15,9 @@ pub(crate) struct Faults {
     pub(crate) tiles: BTreeSet<(&'static str, String)>,
     /// Lines whose mark something needed.
     pub(crate) needed: BTreeSet<String>,
+    /// Kernels with their launches.
+    pub(crate) kernels: usize,
+    pub(crate) launches: usize,
     /// Operations on numbers, and those of which an operand was not known.
     pub(crate) known: u64,
     pub(crate) unknown: u64,
@@ -33,6 +36,8 @@ impl Faults {
         self.parts.extend(other.parts);
         self.tiles.extend(other.tiles);
         self.needed.extend(other.needed);
+        self.kernels += other.kernels;
+        self.launches += other.launches;
         self.known += other.known;
         self.unknown += other.unknown;
         self

@@ -73,6 +73,7 @@ fn no_number_of_a_kernel_wraps_and_no_index_is_beyond_an_operand() {
     let tiles = gemm::tiles().map(|tile| (tile.kernel.shader(), tile.to_string()));
     let missing: Vec<_> = tiles.filter(|tile| !faults.tiles.contains(tile)).collect();
     assert_eq!(missing, Vec::new(), "every tile is run");
+    println!("{} kernels in {} launches", faults.kernels, faults.launches);
     println!("{} operations on whole numbers, and {} on what is not known", faults.known, faults.unknown);
     let found = faults.lines();
     assert!(found.is_empty(), "{} faults:\n{}", found.len(), found.join("\n"));

@@ -16,6 +16,8 @@ pub(crate) fn check(launches: Vec<Launch>) -> Faults {
     }
     let mut faults = Faults::default();
     for (kernel, launches) in by_kernel {
+        faults.kernels += 1;
+        faults.launches += launches.len();
         let shader = Shader::new(kernel.shader(), kernel.specialize().expect("a plan's kernel is legal"));
         faults.shaders.insert(kernel.shader());
         faults.parts.extend(kernel.includes().expect("a plan's kernel is legal"));
