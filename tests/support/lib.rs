@@ -16,6 +16,7 @@ pub mod laid;
 pub mod lanes;
 pub mod limits;
 mod noop;
+pub mod on_view;
 pub mod operand;
 pub mod operations;
 pub mod oracles;

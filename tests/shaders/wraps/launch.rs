@@ -78,6 +78,12 @@ impl Launch {
         plan.steps().iter().enumerate().filter(at_an_end).map(|(_, piece)| step(piece)).collect()
     }
 
+    /// Whether a launch of the same kernel does the same.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        let bytes = |of: &Self| of.operands.iter().map(|operand| operand.bytes).collect::<Vec<_>>();
+        self.grid == other.grid && self.dims == other.dims && bytes(self) == bytes(other)
+    }
+
     /// The operand that a variable of the shader is.
     pub(crate) fn operand(&self, binding: u32) -> Option<&Operand> {
         self.operands.get(binding as usize)

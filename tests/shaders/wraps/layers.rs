@@ -2,7 +2,7 @@
 
 use super::gemm::{WINDOW, bare, caps, tiles};
 use super::launch::{Launch, Operand};
-use super::multivectors::layouts;
+use super::on_views::multivectors;
 use crate::kernels::scalar_tests;
 use support::laid::flat;
 use support::wgsl;
@@ -26,7 +26,7 @@ pub(crate) fn launches() -> Vec<Launch> {
     let tiles: Vec<&Tile> =
         tiles().filter(|tile| matches!(tile.kernel, GemmKernel::Tiled | GemmKernel::Coop)).collect();
     for (i, dtype) in [DType::F32, DType::F16, DType::Bf16].into_iter().enumerate() {
-        for (j, x) in layouts(blades.len(), WINDOW / 4).into_iter().enumerate() {
+        for (j, x) in multivectors(blades.len(), WINDOW / 4).into_iter().enumerate() {
             let caps = &devices[j % 2];
             let [inputs, outputs] = [x.shape()[2], 9];
             let weight = flat(&[paths, inputs, outputs]);

@@ -12,7 +12,10 @@ use tilewise::planning::kernel::{Kernel, Language};
 pub(crate) fn check(launches: Vec<Launch>) -> Faults {
     let mut by_kernel: HashMap<Kernel, Vec<Launch>> = HashMap::new();
     for launch in launches.into_iter().filter(|launch| launch.kernel.language() == Language::Wgsl) {
-        by_kernel.entry(launch.kernel.clone()).or_default().push(launch);
+        let known = by_kernel.entry(launch.kernel.clone()).or_default();
+        if !known.iter().any(|other| other.is_same(&launch)) {
+            known.push(launch);
+        }
     }
     let mut faults = Faults::default();
     for (kernel, launches) in by_kernel {
