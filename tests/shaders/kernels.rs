@@ -3,17 +3,17 @@
 use std::collections::HashSet;
 use support::failure::{Kind, fails};
 use support::laid::flat;
+use support::on_view::{self, On};
 use support::operand::View;
+use support::plans;
 use support::wgsl::{self, FP8, I8, TYPES};
 use support::wgsl_conv::conv_kernels;
 use tilewise::gemm::{Accumulator, GemmKernel, Tile};
 use tilewise::gpu::{DeviceType, MatrixOrder, SubgroupSizes};
-use tilewise::ops::Overflow;
-use tilewise::planning::gemm::{F16SplitProblem, GemmProblem, GemmTypes, Pin, Side};
+use tilewise::planning::gemm::{GemmProblem, GemmTypes, Pin};
 use tilewise::planning::kernel::Kernel;
-use tilewise::planning::ops::CastProblem;
 use tilewise::planning::{Problem, fixtures};
-use tilewise::{Caps, DType, Error, Layout, Precision};
+use tilewise::{Caps, DType, Error};
 
 /// Devices that differ in what a kernel's text depends on: f16, and how dims travel. All run every tile; those of
 /// cooperative matrices where there is f16, of both sizes. With and without each; the full sweep has all four.
@@ -96,51 +96,28 @@ pub(crate) fn gemm_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
     kernels
 }
 
-/// Every kernel that a copy or cast may take on a device.
+/// Every kernel of a conversion between two types on a device.
 pub(crate) fn cast_kernels(caps: &Caps) -> Vec<Kernel> {
+    let cast = on_view::all().find(|(name, ..)| *name == "cast").expect("it is a family");
     let view = flat(&[3, 5]);
-    let kernel = |view: &Layout, (from, to), overflow| {
-        let problem = CastProblem::new(view, from, to, overflow).expect("a small view");
-        problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
-    };
-    let pairs = DType::ALL.into_iter().flat_map(|from| DType::ALL.map(|to| (from, to)));
-    let kernels: HashSet<Kernel> = pairs
-        .flat_map(|types| [&view, &view.t()].map(|view| (*view, types)))
-        .flat_map(|(view, types)| {
-            [Overflow::Rust, Overflow::Saturate].map(|overflow| (view, types, overflow))
-        })
-        // Types of 8 bits with a fraction differ from others in functions that do not depend on the view: half of the cases.
-        .filter(|(view, (from, to), overflow)| {
-            let is_fp8 = from.is_fp8() || to.is_fp8();
-            !is_fp8 || view.is_contiguous() == (*overflow == Overflow::Saturate)
-        })
-        .map(|(view, types, overflow)| kernel(&view, types, overflow))
-        .collect();
-    kernels.into_iter().collect()
+    let casts = DType::ALL.into_iter().flat_map(|from| {
+        [view, view.t()].into_iter().flat_map(move |x| On::new([x; 2], from, caps, 1).forms(&cast, 99, 0))
+    });
+    wgsl::kernels_of_all(casts.map(|planned| planned.plan.expect("it fits")))
 }
 
-/// Every kernel that an f32 operand may be made f16 by on a device: either precision, rows and columns as neighbours.
-pub(crate) fn halves_kernels(caps: &Caps) -> Vec<Kernel> {
-    let view = flat(&[3, 5]);
-    let kernel = |(precision, side)| {
-        let problem = F16SplitProblem::new(&view, side, precision).expect("a small view");
-        problem.plan(caps).expect("it fits").steps()[0].kernel.clone()
-    };
-    let both = [Side::A, Side::B];
-    [Precision::Fast, Precision::Split].into_iter().flat_map(|p| both.map(|side| kernel((p, side)))).collect()
-}
-
-/// Every kernel but those of products and of Hadamard transforms.
+/// Every kernel but those of products and of Hadamard transforms, and those that GPUs would choose, too.
 pub(crate) fn other_kernels(caps: &Caps) -> Vec<Kernel> {
+    let discrete = caps.clone().planned_for(DeviceType::Discrete);
+    let every = [caps, &discrete].into_iter().flat_map(plans::every);
+    let mut few = caps.clone(); // the storage bindings that Vulkan guarantees
+    few.limits.storage_bindings = 4;
+    let every = every.chain(on_view::small(&few));
     [
         wgsl::form_kernels(caps),
         cast_kernels(caps),
-        [wgsl::copy_kernels(caps), wgsl::image_kernels(caps), wgsl::shape_kernels(caps)].concat(),
-        [halves_kernels(caps), wgsl::attention_kernels(caps), conv_kernels(caps)].concat(),
-        [wgsl::elementwise_kernels(caps), wgsl::norm_kernels(caps)].concat(),
-        wgsl::sparse_kernels(caps),
-        wgsl::generated_kernels(caps),
-        wgsl::clifford_kernels(caps),
+        wgsl::kernels_of_all(every.filter_map(|planned| planned.plan.ok())),
+        [wgsl::attention_kernels(caps), conv_kernels(caps)].concat(),
         wgsl::connected_kernels(caps),
         scalar_kernels(caps),
     ]

@@ -46,11 +46,7 @@ pub mod wgsl;
 pub mod wgsl_attention;
 pub mod wgsl_clifford;
 pub mod wgsl_conv;
-pub mod wgsl_losses;
-pub mod wgsl_norms;
 pub mod wgsl_quantised;
-pub mod wgsl_rows;
-pub mod wgsl_shapes;
 
 pub use applications::{application, stranger};
 pub use folders::{folder, root, weights};

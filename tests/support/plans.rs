@@ -1,23 +1,26 @@
 //! Plans of every operation for a device.
 
-use super::laid;
+use super::families::Of;
 use super::laid::flat;
 use super::limits::{self, Planned};
+use super::on_view::{self, COMPUTED};
 use super::operand::View;
+use super::operations::shapes::in_every_type;
 use super::strided::Lay;
-use super::wgsl::{self, COMPUTED, I8, REALS, TYPES};
-use super::wgsl_clifford::{self as clifford, connected_problem};
-use super::wgsl_losses::cross_entropies;
+use super::wgsl::{self, I8, REALS, TYPES};
+use super::wgsl_clifford::connected_problem;
 use tilewise::clifford::Signature;
 use tilewise::clifford::layer::{Gate, GradeNorm};
 use tilewise::gemm::{GemmKernel, SplitK};
-use tilewise::ops::Overflow;
+use tilewise::gpu::CoopScalar;
 use tilewise::planning::clifford_layer::{ConnectedBackward, ConnectedForward, OperandRounding};
 use tilewise::planning::gemm::{
-    Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
+    Distribution, Epilogue, GemmProblem, GemmTypes, GeneratedOperand, OuterAxis, Pin, Side,
 };
-use tilewise::planning::ops::{CastProblem, CopyProblem, Longer};
-use tilewise::{Caps, DType, Layout, Precision};
+use tilewise::planning::ops::{GatherProblem, ReduceFunction, ReduceProblem, Taken};
+use tilewise::planning::peak::{MatrixPeakProblem, PeakNumber, PeakProblem};
+use tilewise::planning::{Plan, Problem};
+use tilewise::{Caps, DType, Result};
 
 /// Plans of all operations for a device, in every variant that changes a kernel.
 pub fn every(caps: &Caps) -> Vec<Planned> {
@@ -29,11 +32,8 @@ pub fn every(caps: &Caps) -> Vec<Planned> {
             .map(|problem| Planned::of("product with a generated operand", problem, caps)),
     );
     plans.extend(connected(caps));
-    plans.extend(of_elements(caps));
-    plans.extend(cross_entropies().iter().map(|problem| Planned::of("cross-entropy", problem, caps)));
-    plans.extend(sketches(caps));
-    plans.extend(multivectors(caps));
-    plans.extend(of_layers(caps));
+    plans.extend(on_view::small(caps));
+    plans.extend(others(caps).into_iter().map(|(what, plan)| Planned { what, plan }));
     plans
 }
 
@@ -67,12 +67,13 @@ fn products() -> Vec<GemmProblem> {
 /// Products with a generated operand, or with an operand of which one half is generated.
 fn generated_products() -> Vec<GemmProblem> {
     let mut problems = Vec::new();
-    for (i, (side, entries)) in [Side::A, Side::B]
+    let entries = [Distribution::Normal, Distribution::Uniform, Distribution::Sign];
+    let outer = [OuterAxis::Rows, OuterAxis::Columns];
+    for (i, (side, entries, outer)) in [Side::A, Side::B]
         .into_iter()
-        .flat_map(|side| [Distribution::Normal, Distribution::Uniform, Distribution::Sign].map(|e| (side, e)))
+        .flat_map(|side| entries.into_iter().flat_map(move |of| outer.map(|outer| (side, of, outer))))
         .enumerate()
     {
-        let outer = [OuterAxis::Rows, OuterAxis::Columns][i % 2];
         let types = GemmTypes::new(REALS[i % 3], DType::F32);
         for seed in wgsl::SEEDS {
             let generated = GeneratedOperand { side, entries, outer, tag: 1, seed };
@@ -117,86 +118,30 @@ fn connected(caps: &Caps) -> Vec<Planned> {
     plans
 }
 
-/// A view with gaps between its rows.
-fn padded(shape: &[usize; 2]) -> Layout {
-    laid::view(shape, &[shape[1] + 5, 1], 8)
-}
-
-/// Elementwise operations, operations along an axis, conversions, copies and the f16 split.
-fn of_elements(caps: &Caps) -> Vec<Planned> {
-    let mut plans: Vec<Planned> = Vec::new();
-    let of_elements = wgsl::elementwise_problems();
-    plans.extend(of_elements.iter().map(|problem| Planned::of("elementwise", problem, caps)));
-    plans.extend(wgsl::softmax_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
-    plans.extend(wgsl::cumsum_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
-    plans.extend(wgsl::rotary_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
-    plans.extend(wgsl::reduce_problems().iter().map(|problem| Planned::of("rows", problem, caps)));
-    let view = flat(&[3, 5]);
-    let types = COMPUTED.into_iter().flat_map(|from| COMPUTED.map(|to| (from, to)));
-    // Each function of 8 bits with a fraction, next to some of the others.
-    let of_fp8 = [
-        (DType::F32, DType::F8E4M3),
-        (DType::F8E4M3, DType::F16),
-        (DType::F16, DType::F8E5M2),
-        (DType::F8E5M2, DType::F32),
-        (DType::F8E4M3, DType::F8E5M2),
-        (DType::I8, DType::F8E4M3),
-    ];
-    for (i, (from, to)) in types.chain(of_fp8).enumerate() {
-        // Contiguous, and not.
-        let view = if i % 2 == 0 { view } else { view.t() };
-        let problem = CastProblem::new(&view, from, to, Overflow::Saturate).expect("a small view");
-        plans.push(Planned::of("cast", &problem, caps));
-    }
-    for dtype in COMPUTED {
-        for (a, c) in [(&view, &view), (&view.t(), &view.t()), (&view.t(), &padded(&[5, 3]))] {
-            let problem = CopyProblem::new(a, c, dtype).expect("views of one shape");
-            plans.push(Planned::of("copy", &problem, caps));
-        }
-        let row = flat(&[3, 1]);
-        for (longer, operands) in [(Longer::C, [&row, &view]), (Longer::A, [&view, &row])] {
-            let at = flat(&[1]);
-            let problem = CopyProblem::at_position(longer, operands, 1, &at, dtype).expect("one is longer");
-            plans.push(Planned::of("copy at a position", &problem, caps));
+/// The problems of the rows of operations, operands in windows, and multiply-adds to time.
+fn others(caps: &Caps) -> Vec<(&'static str, Result<Plan>)> {
+    let mut plans = in_every_type(|dtype| Of::small(caps).of_type(dtype));
+    plans.extend(in_every_type(|dtype| Of::small(caps).of_type(dtype).with_gaps()));
+    let mut small = caps.clone();
+    small.limits.binding_bytes = 4096;
+    for &dtype in COMPUTED {
+        let table = GatherProblem::new(Taken::Rows, &flat(&[256, 64]), &flat(&[7]), dtype);
+        plans.push(("gather", table.and_then(|problem| problem.plan(&small))));
+        for function in [ReduceFunction::ArgMax, ReduceFunction::Variance { correction: 1 }] {
+            if function.takes(dtype) {
+                let problem = ReduceProblem::new(function, &flat(&[1 << 14]), &[0], dtype);
+                plans.push(("reduction", problem.and_then(|problem| problem.plan(&small))));
+            }
         }
     }
-    plans.extend(wgsl::shape_plans(caps).into_iter().map(|(what, plan)| Planned { what, plan }));
-    plans.extend(wgsl::image_problems().iter().map(|problem| Planned::of("image", problem, caps)));
-    for precision in [Precision::Fast, Precision::Split] {
-        for side in [Side::A, Side::B] {
-            let problem = F16SplitProblem::new(&view, side, precision).expect("a small view");
-            plans.push(Planned::of("f16_split", &problem, caps));
+    let f16 = caps.f16.then_some(PeakNumber::F16);
+    for number in [PeakNumber::F32, PeakNumber::I8].into_iter().chain(f16) {
+        plans.push(("multiply-adds", PeakProblem::new(number, 1000, 3).plan(caps)));
+    }
+    for size in [8, 16] {
+        if caps.coop(size, CoopScalar::F16, CoopScalar::F32).is_ok() {
+            plans.push(("multiply-adds", MatrixPeakProblem::new(size, 100, 3).plan(caps)));
         }
     }
     plans
-}
-
-/// Hadamard transforms and sparse operators.
-fn sketches(caps: &Caps) -> Vec<Planned> {
-    let hadamard = wgsl::hadamard_problems();
-    let hadamard = hadamard.iter().map(|problem| Planned::of("hadamard", problem, caps));
-    let sparse = wgsl::sparse_problems();
-    hadamard.chain(sparse.iter().map(|problem| Planned::of("sparse", problem, caps))).collect()
-}
-
-/// Functions of multivectors and of versors.
-fn multivectors(caps: &Caps) -> Vec<Planned> {
-    let mut plans = Vec::new();
-    for dtype in REALS {
-        // The types share their algebra, so all functions are planned in f32 and every fifth in the other types.
-        let problems = clifford::clifford_problems(dtype);
-        let step = if dtype == DType::F32 { 1 } else { 5 };
-        plans.extend(problems.iter().step_by(step).map(|problem| Planned::of("clifford", problem, caps)));
-    }
-    let versors = clifford::versor_problems();
-    plans.extend(versors.iter().step_by(3).map(|problem| Planned::of("versors", problem, caps)));
-    plans
-}
-
-/// Functions of layers: of rows, and those that have parameters for each feature.
-fn of_layers(caps: &Caps) -> Vec<Planned> {
-    let rows = REALS.into_iter().flat_map(clifford::row_problems);
-    let rows = rows.map(|problem| Planned::of("layer rows", &problem, caps));
-    let features = clifford::features_problems();
-    rows.chain(features.iter().map(|problem| Planned::of("features", problem, caps))).collect()
 }

@@ -6,27 +6,20 @@ use super::operand::View;
 use std::collections::HashSet;
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::gpu::DeviceType;
-use tilewise::ops::{Function, TexelFormat};
 use tilewise::planning::gemm::{
-    Distribution, Epilogue, GemmDims, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition,
-    OuterAxis, Pin, Previous, Scale, SeedSource, Side, SignHalf,
+    Epilogue, GemmDims, GemmProblem, GemmTypes, HalfAxis, HalfPosition, OuterAxis, Pin, Previous, Scale,
+    SeedSource, SignHalf,
 };
 use tilewise::planning::kernel::{Kernel, Language};
-use tilewise::planning::ops::{
-    ColourScale, CopyProblem, Elementwise, ElementwiseProblem, ImageProblem, ImageTransfer, Longer,
-};
-use tilewise::planning::sketch::{HadamardPass, HadamardProblem, SparseProblem};
+use tilewise::planning::sketch::{HadamardPass, HadamardProblem};
 use tilewise::planning::{Plan, Problem, Step};
 use tilewise::sketch::{Direction, Sketch, SketchKind};
 use tilewise::{Activation, Caps, DType};
 
 pub use super::limits::{capabilities, validate};
 pub use super::wgsl_attention::{attention_kernels, coop_gradient_plans, coop_plans};
-pub use super::wgsl_clifford::{clifford_kernels, connected_kernels, connected_products};
-pub use super::wgsl_norms::norm_kernels;
+pub use super::wgsl_clifford::{connected_kernels, connected_products};
 pub use super::wgsl_quantised::{quantised_forms, quantised_products};
-pub use super::wgsl_rows::{cumsum_problems, reduce_problems, rotary_problems, softmax_problems};
-pub use super::wgsl_shapes::{shape_kernels, shape_plans};
 
 /// Every combination of real types.
 pub const TYPES: [GemmTypes; 8] = [
@@ -141,112 +134,6 @@ pub fn form_kernels(caps: &Caps) -> Vec<Kernel> {
     kernels
 }
 
-/// The types that operations compute with. What moves bytes moves those of 8 bits with a fraction by the kernels of i8.
-pub const COMPUTED: [DType; 5] = [DType::F32, DType::F16, DType::Bf16, DType::I8, DType::I32];
-
-/// Elementwise functions: all functions and types, with rows that begin at even indices, rows that do
-/// not, and rows that begin at whole vectors.
-pub fn elementwise_problems() -> Vec<ElementwiseProblem> {
-    let view = |shape: [usize; 2], row: usize| {
-        let strides = [row, 1];
-        laid::view(&shape, &strides, 0)
-    };
-    let mut of_elements = Vec::new();
-    for dtype in COMPUTED {
-        let functions: Vec<Elementwise> =
-            Elementwise::all().into_iter().filter(|function| function.takes(dtype)).collect();
-        for (at, view) in [view([3, 5], 6), view([3, 4], 5), view([3, 16], 16)].into_iter().enumerate() {
-            // What is computed does not depend on the view: functions and views take turns.
-            let turn =
-                functions.iter().skip(at).step_by(3).chain([&Elementwise::ADD, &Elementwise::ADD_ASSIGN]);
-            of_elements.extend(turn.map(|function| {
-                let (function, operands) = (function.clone(), vec![&view; function.operands()]);
-                ElementwiseProblem::of_one_type(function, &operands, &view, dtype).expect("a small view")
-            }));
-        }
-        // Vectors with gaps between the rows.
-        let gaps = view([3, 5], 8);
-        let add = ElementwiseProblem::of_one_type(Elementwise::ADD, &[&gaps; 2], &gaps, dtype);
-        of_elements.push(add.expect("a small view"));
-    }
-    let gaps = view([3, 5], 6);
-    for (function, from, to) in
-        [(Function::ToReal, DType::I32, DType::F32), (Function::ToInteger, DType::F32, DType::I8)]
-    {
-        let converted = ElementwiseProblem::new(function.into(), &[(&gaps, from)], (&gaps, to));
-        of_elements.push(converted.expect("a small view"));
-    }
-    of_elements
-}
-
-/// Every kernel of elementwise functions, reductions, cumulative sums, softmax, rotations and losses on a device.
-pub fn elementwise_kernels(caps: &Caps) -> Vec<Kernel> {
-    let rows = [planned(reduce_problems(), caps), planned(softmax_problems(), caps)];
-    let others = [planned(cumsum_problems(), caps), planned(rotary_problems(), caps)];
-    let plans = [planned(elementwise_problems(), caps), rows.concat(), others.concat()].concat();
-    kernels_of_all(plans.into_iter().chain(super::wgsl_losses::loss_plans(caps)))
-}
-
-/// Copies of every type in every unit, and of slices at a position that is in a tensor.
-pub fn copy_problems() -> Vec<CopyProblem> {
-    let layout = |strides: &[usize], offset| laid::view(&[8, 16], strides, offset);
-    let views = [
-        layout(&[32, 1], 16),
-        layout(&[20, 1], 4),
-        layout(&[18, 1], 2),
-        layout(&[17, 1], 1),
-        layout(&[1, 8], 0),
-    ];
-    let at = flat(&[1]);
-    let of_type = |dtype| {
-        views.into_iter().flat_map(move |view| {
-            let slice = flat(&[3, 16]);
-            let at_position = |longer, operands| {
-                CopyProblem::at_position(longer, operands, 0, &at, dtype).expect("the slice is shorter")
-            };
-            [
-                CopyProblem::new(&view, &view, dtype).expect("views of one shape"),
-                at_position(Longer::C, [&slice, &view]),
-                at_position(Longer::A, [&view, &slice]),
-            ]
-        })
-    };
-    COMPUTED.into_iter().flat_map(of_type).collect()
-}
-
-/// Every kernel that a copy may take on a device.
-pub fn copy_kernels(caps: &Caps) -> Vec<Kernel> {
-    kernels_of_all(planned(copy_problems(), caps))
-}
-
-/// Images of every format and type, read and written, with and without gaps, with three channels too.
-pub fn image_problems() -> Vec<ImageProblem> {
-    let mut problems = Vec::new();
-    for transfer in [ImageTransfer::Read, ImageTransfer::Write] {
-        for format in TexelFormat::ALL {
-            for dtype in [DType::F32, DType::F16, DType::Bf16] {
-                for scale in [ColourScale::Unscaled, ColourScale::Scaled] {
-                    for (channels, strides, offset) in [
-                        (format.channels(), [65 * format.channels(), format.channels(), 1], 0),
-                        (format.channels().min(3), [250, 3, 1], 1),
-                        (format.channels(), [65, 1, 400], 6),
-                    ] {
-                        let image = laid::view(&[5, 65, channels], &strides, offset);
-                        let problem = ImageProblem::new(transfer, format, &image, dtype, scale);
-                        problems.push(problem.expect("an image of the format"));
-                    }
-                }
-            }
-        }
-    }
-    problems
-}
-
-/// Every kernel that an image may take on a device.
-pub fn image_kernels(caps: &Caps) -> Vec<Kernel> {
-    kernels_of_all(planned(image_problems(), caps))
-}
-
 /// Where kernels find the seed of a random operator: in the dims, or in a tensor.
 pub const SEEDS: [SeedSource; 2] = [SeedSource::Scalars, SeedSource::Tensor([5, 8])];
 
@@ -278,24 +165,6 @@ pub fn hadamard_passes(caps: &Caps) -> Vec<HadamardPass> {
         chosen.extend(pieces.flat_map(|piece| piece.passes(&like)));
     }
     chosen
-}
-
-/// Every kernel with a generated operand on a device: both sides, both outer axes and all distributions.
-pub fn generated_kernels(caps: &Caps) -> Vec<Kernel> {
-    let mut kernels = Vec::new();
-    for side in [Side::A, Side::B] {
-        for outer in [OuterAxis::Rows, OuterAxis::Columns] {
-            for entries in [Distribution::Normal, Distribution::Uniform, Distribution::Sign] {
-                for seed in SEEDS {
-                    let generated = GeneratedOperand { side, entries, outer, tag: 1, seed };
-                    let problem =
-                        plain([64, 65, 66], GemmTypes::new(DType::F16, DType::F32)).generated(generated);
-                    kernels.extend(kernels_of(&problem.plan(caps).expect("the tiled kernel is everywhere")));
-                }
-            }
-        }
-    }
-    kernels
 }
 
 /// Every kind of sign half of operand B.
@@ -335,30 +204,4 @@ pub fn half_kernels(caps: &Caps) -> Vec<(Tile, GemmProblem, Kernel)> {
         }
     }
     kernels
-}
-
-/// Applications of sparse operators: both directions, all types, axes and numbers of nonzeros. Those with few columns are split.
-pub fn sparse_problems() -> Vec<SparseProblem> {
-    let mut problems = Vec::new();
-    for dtype in REALS {
-        for nonzeros in [1, 3, 64] {
-            for (axis, shape) in [(0, [4096, 3]), (0, [4096, 300]), (1, [300, 4096])] {
-                let sketch =
-                    Sketch::new(SketchKind::Sjlt { nonzeros }, [4096; 2], 1).expect("a small operator");
-                let x = flat(&shape);
-                for direction in [Direction::Forward, Direction::Adjoint] {
-                    let problem = SparseProblem::new(&sketch, direction, &x, axis, dtype);
-                    let problem = problem.expect("they go together");
-                    problems.extend(SEEDS.map(|seed| problem.seeded(seed)));
-                }
-            }
-        }
-    }
-    problems
-}
-
-/// Every kernel of sparse operators on a device.
-pub fn sparse_kernels(caps: &Caps) -> Vec<Kernel> {
-    let discrete = caps.clone().planned_for(DeviceType::Discrete);
-    kernels_of_all([caps, &discrete].into_iter().flat_map(|caps| planned(sparse_problems(), caps)))
 }

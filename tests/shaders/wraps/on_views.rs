@@ -15,7 +15,7 @@ const OF_MULTIVECTORS: [u64; 2] = [4, 4];
 /// Steps of a plan that run at its beginning and at its end.
 const ENDS: usize = 2;
 
-/// Shapes, strides and offsets of views that span so many elements: without gaps, permuted, with an axis far apart, with many
+/// Shapes, strides and offsets of views that span this number of elements: without gaps, permuted, with an axis far apart, with many
 /// of extent 2, with one that is repeated; images and channels.
 fn views(elements: usize) -> Vec<Layout> {
     let edge = elements.isqrt();
@@ -62,7 +62,7 @@ fn of_blades(elements: usize) -> Vec<Layout> {
     [4, 8, 64].into_iter().flat_map(|blades| multivectors(blades, elements)).collect()
 }
 
-/// Multivectors (blade, row, feature) of so many blades, which span so many elements.
+/// Multivectors (blade, row, feature) of this number of blades, which span as many elements.
 pub(crate) fn multivectors(blades: usize, elements: usize) -> Vec<Layout> {
     let plane = elements / blades;
     let of = |shape: [usize; 3], strides: [usize; 3], offset| view(&shape, &strides, offset);
