@@ -6,25 +6,17 @@
 
 mod cache_files;
 mod caps;
-mod copies;
 #[path = "../../../examples/algebra/expression.rs"]
 mod expression;
 mod expressions;
 mod files;
-#[path = "../../support/laid.rs"]
-#[allow(dead_code, unreachable_pub, reason = "a file of the library's tests")]
-mod laid;
 mod layouts;
-#[path = "../../support/limits.rs"]
-#[allow(dead_code, unreachable_pub, reason = "a file of the library's tests")]
-mod limits;
 mod modules;
 mod mutation;
 #[path = "../../../examples/algebra/parser.rs"]
 #[expect(dead_code, reason = "a file of the example `algebra`")]
 mod parser;
 mod plans;
-mod rows;
 mod shaders;
 mod views;
 

@@ -1,31 +1,24 @@
 //! Random problems on random devices: every plan is within the device's limits, and its kernels are valid there.
 
 use crate::caps::caps;
-use crate::copies;
-use crate::limits::{self, Planned};
-use crate::rows;
 use crate::views::{dense, extent, real, view};
 use arbitrary::{Error, Result, Unstructured};
 use std::cell::RefCell;
 use std::collections::HashMap;
-use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
-use tilewise::clifford::{BladeAxis, Product, Signature, Unary};
+use support::families::{Of, PROBLEMS};
+use support::limits::{self, Planned};
+use support::on_view::{self, On};
+use tilewise::clifford::Signature;
+use tilewise::clifford::layer::{Gate, LayerProduct};
 use tilewise::gemm::{GemmKernel, SplitK};
-use tilewise::ops::Overflow;
 use tilewise::planning::Buffer;
-use tilewise::planning::clifford::{CliffordProblem, Function, MvLayout};
-use tilewise::planning::clifford_layer::{
-    ConnectedProblem, FeaturesProblem, Pass, RowFunction, RowOperandLayouts, RowProblem,
-};
+use tilewise::planning::clifford_layer::ConnectedProblem;
 use tilewise::planning::gemm::{
-    Distribution, Epilogue, F16SplitProblem, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis,
-    HalfPosition, LineScale, OuterAxis, Pin, Previous, Scale, SeedSource, Side, SignHalf, product_shape,
+    Distribution, Epilogue, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, LineScale,
+    OuterAxis, Pin, Previous, Scale, SeedSource, Side, SignHalf, product_shape,
 };
 use tilewise::planning::kernel::{Kernel, Language, Needs, module_needs};
-use tilewise::planning::ops::{CastProblem, Elementwise, ElementwiseProblem};
-use tilewise::planning::sketch::{HadamardProblem, SparseProblem};
-use tilewise::sketch::{Direction, Sketch, SketchKind};
-use tilewise::{Activation, Caps, DType, Layout, Precision};
+use tilewise::{Activation, Caps, DType, Layout};
 
 /// The bytes encode a device and a problem.
 pub(crate) fn plan(data: &[u8]) {
@@ -67,15 +60,8 @@ pub(crate) fn planned(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> 
     match u.int_in_range(0..=14)? {
         0..=3 => product(u, caps),
         4 => generated_product(u, caps),
-        5 => elementwise(u, caps),
-        6 => rows::along(u, caps),
-        7 => cast(u, caps),
-        8 => f16_split(u, caps),
-        9 => sparse(u, caps),
-        10 => hadamard(u, caps),
-        11 => multivectors(u, caps),
-        12 => of_rows(u, caps),
-        13 => of_features(u, caps),
+        5 => of_an_operation(u, caps),
+        6..=13 => on_a_view(u, caps),
         _ => connected(u, caps),
     }
 }
@@ -103,7 +89,7 @@ fn taken(kernel: &Kernel, caps: &Caps) -> (Needs, u32) {
 }
 
 /// Checks that a plan binds exactly the windows of the views from which its problem was built, by index of the operand.
-pub(crate) fn of_views(planned: Planned, views: &[(usize, &Layout, DType)]) -> Planned {
+fn of_views(planned: Planned, views: &[(usize, &Layout, DType)]) -> Planned {
     for &(index, view, dtype) in views.iter().filter(|(_, view, _)| !view.is_empty()) {
         if let Ok(plan) = &planned.plan {
             let [end, window] =
@@ -194,144 +180,62 @@ fn with_pin(u: &mut Unstructured<'_>, problem: GemmProblem) -> Result<GemmProble
     Ok(problem)
 }
 
-fn f16_split(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let batch = u.int_in_range(1..=5)?;
-    let shape = [batch, extent(u)?, extent(u)?];
-    let x = view(u, &shape)?;
-    let (side, precision) =
-        (*u.choose(&[Side::A, Side::B])?, *u.choose(&[Precision::Fast, Precision::Split])?);
-    let problem = F16SplitProblem::new(&x, side, precision).map_err(|_| Error::IncorrectFormat)?;
-    Ok(of_views(Planned::of("f16_split", &problem, caps), &[(0, &x, DType::F32)]))
+/// The problem of an operation's row, of any size.
+fn of_an_operation(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+    let (what, plan) = *u.choose(&PROBLEMS)?;
+    let of = Of::large(extent(u)?, caps).of_type(*u.choose(&DType::ALL)?);
+    checked(Planned { what, plan: plan(&if u.arbitrary()? { of.with_gaps() } else { of }) })
 }
 
-pub(crate) fn shape(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {
+/// What is planned or refused by the device. Another error says that there is no such problem.
+fn checked(planned: Planned) -> Result<Planned> {
+    match planned.plan {
+        Err(tilewise::Error::Input { .. } | tilewise::Error::Shape { .. }) => Err(Error::IncorrectFormat),
+        _ => Ok(planned),
+    }
+}
+
+/// Families of which some forms leave the view aside, or take a part of it.
+const IN_PART: [&str; 9] = [
+    "clifford",
+    "cross-entropy",
+    "elementwise of several types",
+    "loss",
+    "normal",
+    "one-hot",
+    "pad",
+    "scatter",
+    "versors",
+];
+
+/// A form of a family on a view.
+fn on_a_view(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
+    let row = *u.choose(&on_view::all().collect::<Vec<_>>())?;
+    let (dtype, shape) = (*u.choose(row.1)?, shape(u)?);
+    let (x, y) = (view(u, &shape)?, view(u, &shape)?);
+    let mut on = On::new([x, y], dtype, caps, *u.choose(&[1, 1000, 1 << 20])?);
+    let planned = checked(on.form(&row, u.arbitrary()?))?;
+    if let Ok(plan) = &planned.plan
+        && !IN_PART.contains(&row.0)
+        && !x.is_empty()
+    {
+        let mut ends = (0..plan.parameters().len()).map(|at| limits::end_of(plan, Buffer::Operand(at)));
+        assert!(ends.any(|end| end == limits::window_bytes(&x, dtype)), "{}, {x:?}: {plan}", row.0);
+    }
+    Ok(planned)
+}
+
+/// A shape of up to six axes: of multivectors, of an image, or of neither.
+fn shape(u: &mut Unstructured<'_>) -> Result<Vec<usize>> {
+    match u.int_in_range(0..=5)? {
+        0 | 1 => return Ok(vec![*u.choose(&[4, 8, 16])?, extent(u)?, extent(u)?]),
+        2 => return Ok(vec![extent(u)?, extent(u)?, u.int_in_range(1..=4)?]),
+        _ => {}
+    }
     (0..u.int_in_range(1..=6)?).map(|i| if i < 3 { extent(u) } else { u.int_in_range(1..=4) }).collect()
 }
 
-fn elementwise(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let (dtype, shape) = (real(u)?, shape(u)?);
-    let function = u.choose(&Elementwise::all())?.clone();
-    let (a, b, c) = (view(u, &shape)?, view(u, &shape)?, view(u, &shape)?);
-    let operands = &[&a, &b][..function.operands().min(2)];
-    let to = function.result_type(dtype);
-    let problem =
-        ElementwiseProblem::of_one_type(function, operands, &c, dtype).map_err(|_| Error::IncorrectFormat)?;
-    let views = [(0, &c, to), (1, &a, dtype), (2, &b, dtype)];
-    Ok(of_views(Planned::of("elementwise", &problem, caps), &views[..=operands.len()]))
-}
-
-fn cast(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let shape = shape(u)?;
-    let [from, to] = [*u.choose(&DType::ALL)?, *u.choose(&DType::ALL)?];
-    let overflow = *u.choose(&[Overflow::Rust, Overflow::Saturate])?;
-    let x = view(u, &shape)?;
-    if from == to && overflow == Overflow::Rust {
-        // The same elements, copied into a view.
-        return copies::copy(u, &shape, from, caps);
-    }
-    let problem = CastProblem::new(&x, from, to, overflow).map_err(|_| Error::IncorrectFormat)?;
-    Ok(of_views(Planned::of("cast", &problem, caps), &[(0, &x, from)]))
-}
-
-fn sparse(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let (rows, cols, others) = (extent(u)?, extent(u)?, extent(u)?);
-    let kind = match u.int_in_range(0..=1)? {
-        0 => SketchKind::CountSketch,
-        _ => SketchKind::Sjlt { nonzeros: u.int_in_range(1..=16)? },
-    };
-    let sketch = Sketch::new(kind, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
-    let direction = *u.choose(&[Direction::Forward, Direction::Adjoint])?;
-    let from = if direction == Direction::Forward { cols } else { rows };
-    let axis = u.int_in_range(0..=1)?;
-    let x = view(u, &if axis == 0 { [from, others] } else { [others, from] })?;
-    let dtype = real(u)?;
-    let problem =
-        SparseProblem::new(&sketch, direction, &x, axis, dtype).map_err(|_| Error::IncorrectFormat)?;
-    Ok(of_views(Planned::of("sparse", &problem, caps), &[(0, &x, dtype)]))
-}
-
-fn hadamard(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let (rows, cols, others, dtype) = (extent(u)?, extent(u)?, extent(u)?, real(u)?);
-    let sketch = Sketch::new(SketchKind::Hadamard, [rows, cols], 1).map_err(|_| Error::IncorrectFormat)?;
-    let direction = *u.choose(&[Direction::Forward, Direction::Adjoint])?;
-    let x = view(u, &[if direction == Direction::Forward { cols } else { rows }, others])?;
-    let problem =
-        HadamardProblem::new(&sketch, direction, &x, 0, dtype).map_err(|_| Error::IncorrectFormat)?;
-    Ok(of_views(Planned::of("hadamard", &problem, caps), &[(0, &x, dtype)]))
-}
-
 const ALGEBRAS: [Signature; 4] = [Signature::CL2, Signature::CL3, Signature::PGA2D, Signature::SPACETIME];
-
-fn multivectors(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let blades = u.choose(&ALGEBRAS)?.blades();
-    let axis = *u.choose(&[BladeAxis::First, BladeAxis::Last])?;
-    let (rows, features) = (extent(u)?, extent(u)?);
-    let shape = match axis {
-        BladeAxis::First => [blades.len(), rows, features],
-        BladeAxis::Last => [rows, features, blades.len()],
-    };
-    let function = match u.int_in_range(0..=4)? {
-        0 => Function::Norm,
-        1 => Function::Inverse,
-        2 => Function::Unary(Unary::Reverse),
-        3 => Function::Sandwich,
-        _ => Function::Product(*u.choose(&Product::ALL)?),
-    };
-    let (x, y, c) = (view(u, &shape)?, view(u, &shape)?, dense(&shape)?);
-    let placed = |layout| MvLayout { layout, blades: &blades };
-    let operands = &[placed(&x), placed(&y)][..function.operands()];
-    let dtype = real(u)?;
-    let problem = CliffordProblem::new(function, operands, placed(&c), axis, dtype);
-    let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
-    let views = [(0, &c, dtype), (1, &x, dtype), (2, &y, dtype)];
-    Ok(of_views(Planned::of("clifford", &problem, caps), &views[..=function.operands()]))
-}
-
-fn of_features(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let blades = u.choose(&ALGEBRAS)?.blades();
-    let (rows, features, dtype) = (extent(u)?, extent(u)?, real(u)?);
-    let shape = [blades.len(), rows, features];
-    let function = *u.choose(&FeatureFunction::ALL)?;
-    let pass = *u.choose(&[Pass::Forward, Pass::Backward])?;
-    let x = view(u, &shape)?;
-    let parameters = dense(&[features, function.parts(&blades)])?;
-    let of: Vec<&Layout> = vec![&parameters; function.parameters()];
-    let g = if pass == Pass::Backward { Some(dense(&shape)?) } else { None };
-    let problem = FeaturesProblem::new(function, &blades, &x, g.as_ref(), &of, dtype);
-    let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
-    let second = g.as_ref().unwrap_or(&parameters);
-    Ok(of_views(Planned::of("features", &problem, caps), &[(1, &x, dtype), (2, second, dtype)]))
-}
-
-fn of_rows(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
-    let signature = *u.choose(&ALGEBRAS)?;
-    let (rows, features, dtype) = (extent(u)?, extent(u)?, real(u)?);
-    let blades = signature.blades();
-    let shape = [blades.len(), rows, features];
-    let functions = [
-        RowFunction::Steerable,
-        RowFunction::SteerableBackward,
-        RowFunction::Normalize,
-        RowFunction::NormalizeBackward,
-    ];
-    let function = *u.choose(&functions)?;
-    let norms = if function.name().contains("norm") { &GradeNorm::ALL[1..] } else { &GradeNorm::ALL[..] };
-    let product = LayerProduct::new(signature).norm(*u.choose(norms)?).gate(*u.choose(&Gate::ALL)?);
-    let (x, y, g) = (view(u, &shape)?, view(u, &shape)?, view(u, &shape)?);
-    let w = view(u, &[features, signature.paths().len()])?;
-    let layouts = RowOperandLayouts { x: &x, y: Some(&y), g: Some(&g), w: Some(&w) };
-    let problem = RowProblem::new(function, product, &blades, layouts, dtype);
-    let Ok(problem) = problem else { return Err(Error::IncorrectFormat) };
-    let views = match function {
-        RowFunction::Steerable => vec![(1, &x, dtype), (2, &y, dtype), (3, &w, dtype)],
-        RowFunction::SteerableBackward => {
-            vec![(3, &x, dtype), (4, &y, dtype), (5, &g, dtype), (6, &w, dtype)]
-        }
-        RowFunction::Normalize => vec![(1, &x, dtype)],
-        RowFunction::NormalizeBackward => vec![(1, &x, dtype), (2, &g, dtype)],
-    };
-    Ok(of_views(Planned::of("layer rows", &problem, caps), &views))
-}
 
 /// One of the problems of a fully connected layer: a product, its gates or its gradients.
 fn connected(u: &mut Unstructured<'_>, caps: &Caps) -> Result<Planned> {
