@@ -1,8 +1,13 @@
-//! The plans to compile: problems of every family, with sizes and types as in networks and solvers.
+//! The plans to compile: problems with sizes and types as in networks and solvers, by names.
+//!
+//! The list is written out, because names stay: limits and tables of the book are of these rows. It is not where a new
+//! operation is added: [`sweep`] has every family of the rows of tests, and [`all`] a large problem of each operation that
+//! makes tensors or changes their shapes.
 
 #[path = "plans/networks.rs"] // the same from the tests of shaders, which read this file too
 mod networks;
 
+use support::families::{Family, Of, PROBLEMS};
 use support::operand::View;
 use support::{limits, plans, wgsl};
 use tilewise::clifford::layer::{FeatureFunction, Gate, GradeNorm, LayerProduct};
@@ -50,6 +55,12 @@ pub fn all(caps: &Caps) -> Vec<Named> {
     sketches(&mut plans);
     multivectors(&mut plans);
     layers(&mut plans);
+    for dtype in [F32, F16] {
+        let of = Of::large(1 << 24, caps).of_type(dtype);
+        let plan =
+            |(what, plan): Family| Named { name: format!("{what} {dtype}"), family: what, plan: plan(&of) };
+        plans.plans.extend(PROBLEMS.map(plan));
+    }
     plans.plans
 }
 
