@@ -8,7 +8,7 @@ use bench::paired::{Paired, Side, TOGETHER};
 use bench::turns::Turns;
 use bench::{ByDevice, Session, ran};
 use std::process::ExitCode;
-use tilewise::ops::{self, Expr};
+use tilewise::ops::{self, AvgPool2d, Corners, Expr, Interpolation, MaxPool2d};
 use tilewise::{Activation, Fill, Gpu, Real, Result, Tensor, f16};
 
 /// Edges of the matrices, larger than the caches.
@@ -50,6 +50,12 @@ pub(crate) fn main() -> ExitCode {
                 ok &= ran(case.0, size, choose::<f16>(&session, size, case));
             }
         }
+        for case in of_images::<f32>().into_iter().filter(|(name, ..)| bench::wants(name)) {
+            ok &= ran(case.0, case.1, measure_images(&session, case));
+        }
+        for case in of_images::<f16>().into_iter().filter(|(name, ..)| bench::wants(name)) {
+            ok &= ran(case.0, case.1, measure_images(&session, case));
+        }
         Ok(ok)
     })
 }
@@ -90,6 +96,35 @@ const CHOICES: [(&str, Choice); 5] = [
     ("gather along columns", Choice::Gather(0)),
     ("gather along rows", Choice::Gather(1)),
 ];
+
+/// Operations on images of 112 x 112 with 64 channels, and the height and width of what they become.
+type OfImages<T> = (&'static str, usize, fn(&Tensor<T>) -> Result<()>);
+
+fn of_images<T: Real>() -> [OfImages<T>; 3] {
+    [
+        ("max pool 3 x 3", 56, |x| MaxPool2d::new([3, 3]).stride([2, 2]).padding([1, 1]).run(x).map(drop)),
+        ("average pool 2 x 2", 56, |x| AvgPool2d::new([2, 2]).run(x).map(drop)),
+        ("bilinear", 224, |x| {
+            ops::interpolate(x, [224, 224], Interpolation::Bilinear(Corners::HalfPixel)).map(drop)
+        }),
+    ]
+}
+
+/// What is read and written once counts as moved.
+fn measure_images<T: Real>(session: &Session, (name, edge, run): OfImages<T>) -> Result<()> {
+    let gpu: &Gpu = &session.gpu;
+    let shape = [4, 112, 112, 64];
+    let elements = shape.iter().product::<usize>() + 4 * edge * edge * 64;
+    let bytes = elements * T::DTYPE.size();
+    let operands = Turns::of(gpu, bytes).sets(|| gpu.random::<T>(shape, Fill::Uniform, 1))?;
+    let (done, plans) = gpu.plans_of(|| run(&operands[0]));
+    done?;
+    let own = Side::launches(gpu, &plans[0], TOGETHER, |at| run(&operands[at % operands.len()]))?;
+    let copy = Side::lower_bound(gpu, bytes, 0.0);
+    let (size, types) = ([112, 112, 64], [T::DTYPE; 2]);
+    Paired { case: "ops", variant: name, baseline: "copy of as many bytes", size, types }
+        .run(session, own, copy)
+}
 
 /// Elements of a square matrix by random indices in range. What is read, indices included, and written counts as moved.
 fn choose<T: Real>(session: &Session, size: usize, (name, choice): (&str, Choice)) -> Result<()> {

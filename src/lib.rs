@@ -40,6 +40,7 @@
 //! | convolve images, and train the weights | [`conv::conv2d`], [`conv::conv2d_backward`], [`conv::conv_transpose2d`] |
 //! | fuse a batch norm, an activation and a residual into a convolution | [`conv::Convolution`], [`conv::fold_batch_norm`] |
 //! | rotate queries and keys by their positions | [`ops::Rotary`] |
+//! | pool images, and give them another size | [`ops::MaxPool2d`], [`ops::AvgPool2d`], [`ops::interpolate`] |
 //! | compute losses and their gradients | [`ops::cross_entropy`], [`ops::mse`], [`ops::l1`], [`ops::huber`], [`ops::bce_with_logits`] |
 //! | copy into a part, concatenate, stack | [`ops::copy_into`], [`Tensor::writable_view`], [`ops::concat`], [`ops::stack`] |
 //! | take elements by index, and add to them | [`ops::embedding`], [`ops::index_select`], [`ops::gather`], [`ops::scatter_add`] |

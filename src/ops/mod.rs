@@ -17,6 +17,8 @@
 //! | copy, join, repeat | [`copy_into`], [`copy_into_at`], [`slice_at`], [`concat()`], [`stack`], [`repeat`], [`pad()`], [`tril`], [`triu`] |
 //! | take elements by index, and add to them | [`embedding`], [`embedding_backward`], [`gather()`], [`index_select`], [`index_add`], [`scatter_add`], [`one_hot()`] |
 //! | rotate queries and keys | [`Rotary`] |
+//! | pool images | [`MaxPool2d`], [`AvgPool2d`], [`AdaptiveMaxPool2d`], [`AdaptiveAvgPool2d`] |
+//! | resize images | [`interpolate()`], [`interpolate_backward`], [`pixel_shuffle()`], [`pixel_unshuffle`] |
 //!
 //! Other operations can be composed from these: [`map`] computes an expression of elements in one launch (its example is the
 //! optimiser Adam), and reductions compute one value for each row. For example, a layer norm without [`LayerNorm`]:
@@ -58,6 +60,7 @@ pub(crate) mod norm;
 pub(crate) mod one_hot;
 mod packing;
 pub(crate) mod pad;
+pub(crate) mod planes;
 pub(crate) mod random;
 mod read;
 pub(crate) mod reduce;
@@ -97,6 +100,11 @@ pub use norm::{
 };
 pub use one_hot::one_hot;
 pub use pad::pad;
+pub use planes::{
+    AdaptiveAvgPool2d, AdaptiveMaxPool2d, AvgPool2d, Corners, Interpolation, MaxPool2d, MaxPooled,
+    PoolDivisor, PoolPadding, PoolRounding, interpolate, interpolate_backward, pixel_shuffle,
+    pixel_unshuffle,
+};
 pub use reduce::Axes;
 pub(crate) use reduce::{ReduceFunction, ReduceProblem};
 pub use reductions::functions::*;
@@ -132,6 +140,8 @@ pub(crate) mod problems {
     pub use super::norm::rows::problem::{NormDims, NormKind, NormPass, NormProblem};
     pub use super::one_hot::problem::{OneHotDims, OneHotProblem};
     pub use super::pad::problem::{PadDims, PadProblem};
+    pub use super::planes::axis::{AxisWindows, PlaneAxis};
+    pub use super::planes::problem::{PlaneDims, PlaneFunction, PlaneProblem};
     pub use super::random::problem::{NormalDims, NormalProblem};
     pub use super::reduce::function::ReduceFunction;
     pub use super::reduce::problem::{ReduceDims, ReduceProblem};

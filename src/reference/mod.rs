@@ -12,6 +12,7 @@
 //! | define norms | [`layer_norm`], [`rms_norm`], [`group_norm`], [`batch_norm`], [`layer_norm_backward`], [`rms_norm_backward`], [`group_norm_backward`], [`batch_norm_backward`] |
 //! | define copies and indices | [`concat()`], [`stack`], [`repeat`], [`pad`], [`eye`], [`arange`], [`linspace`], [`tril`], [`triu`], [`one_hot`], [`embedding`], [`embedding_backward`], [`gather`], [`index_select`], [`index_add`], [`scatter_add`], [`from_texels`], [`to_texels`] |
 //! | define convolutions | [`ConvReference`], [`ConvEpilogueReference`] |
+//! | define operations on images | [`PoolWindows`], [`max_pool2d`], [`max_pool2d_backward`], [`avg_pool2d`], [`avg_pool2d_backward`], [`interpolate`], [`interpolate_backward`], [`pixel_shuffle`], [`pixel_unshuffle`] |
 //! | define layers | [`LinearReference`], [`AttentionReference`], [`MultiHeadReference`], [`TransformerBlockReference`], [`rotary()`], [`rotary_backward`], [`rotary_angles`], [`SkLinearReference`], [`MvLinearReference`], [`MvFeaturesReference`], [`LayerProductReference`] |
 
 mod activation;
@@ -38,9 +39,11 @@ mod mv_features;
 mod mv_linear;
 mod norm_statistics;
 mod norms;
+mod pooled;
 mod precision;
 mod quantised;
 mod reductions;
+mod resized;
 mod rotary;
 mod shapes;
 mod sk_linear;
@@ -77,9 +80,11 @@ pub use norms::{
     NormDefinition, NormGradientDefinitions, batch_norm, batch_norm_backward, group_norm,
     group_norm_backward, layer_norm, layer_norm_backward, rms_norm, rms_norm_backward,
 };
+pub use pooled::{PoolWindows, avg_pool2d, avg_pool2d_backward, max_pool2d, max_pool2d_backward};
 pub use precision::{F16SplitReference, f16_split, precision_tolerance};
 pub use quantised::{QuantisedReference, requantise};
 pub use reductions::*;
+pub use resized::{interpolate, interpolate_backward, pixel_shuffle, pixel_unshuffle};
 pub use rotary::{rotary, rotary_angles, rotary_backward};
 pub use shapes::*;
 pub use sk_linear::{SkLinearGradients, SkLinearReference};

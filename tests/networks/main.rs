@@ -10,6 +10,7 @@ mod multi_head;
 mod norms;
 mod oracle;
 mod parameters;
+mod pool;
 mod rope;
 mod softmax;
 mod transformer;
@@ -39,9 +40,12 @@ macro_rules! in_types {
 }
 
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, Check); 19] = [
+const KINDS: [(&str, Check); 25] = [
     ("activation", activation::check),
+    ("adaptiveavgpool2d", in_types!(pool::adaptive_mean)),
+    ("adaptivemaxpool2d", in_types!(pool::adaptive_largest)),
     ("attention", in_types!(attention::check)),
+    ("avgpool2d", in_types!(pool::mean)),
     ("batchnorm", in_types!(norms::batch)),
     ("bce_logits", in_types!(losses::check)),
     ("conv2d", in_types!(convolution::check)),
@@ -51,11 +55,14 @@ const KINDS: [(&str, Check); 19] = [
     ("embedding", in_types!(embedding::check)),
     ("groupnorm", in_types!(norms::group)),
     ("huber", in_types!(losses::check)),
+    ("interpolate", in_types!(pool::interpolated)),
     ("l1", in_types!(losses::check)),
     ("layernorm", in_types!(norms::layer)),
     ("logsoftmax", softmax::check_log),
+    ("maxpool2d", in_types!(pool::largest)),
     ("mha", multi_head::check),
     ("mse", in_types!(losses::check)),
+    ("pixelshuffle", in_types!(pool::shuffled)),
     ("rmsnorm", in_types!(norms::rms)),
     ("rope", rope::check),
     ("softmax", softmax::check),

@@ -27,6 +27,7 @@ mod matrices;
 mod modules;
 mod norms;
 mod places;
+mod planes;
 mod positions;
 mod powers;
 mod printed;

@@ -11,6 +11,7 @@ mod indices;
 mod layers;
 mod multivectors;
 mod operators;
+mod planes;
 mod reductions;
 mod rows;
 

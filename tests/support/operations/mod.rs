@@ -7,6 +7,7 @@ mod clifford;
 mod conv;
 mod files;
 mod gpu;
+mod images;
 mod layers;
 mod ops;
 pub mod results;
@@ -95,6 +96,7 @@ fn written() -> Vec<Row> {
     let rooms = [
         gpu::rows,
         shapes::rows,
+        images::rows,
         ops::rows,
         clifford::rows,
         layers::rows,

@@ -3,7 +3,7 @@
 use std::any::Any;
 use tilewise::attention::AttentionGradients;
 use tilewise::clifford::Multivectors;
-use tilewise::ops::{BatchNormed, CrossEntropyLoss, Normed, RmsNormed};
+use tilewise::ops::{BatchNormed, CrossEntropyLoss, MaxPooled, Normed, RmsNormed};
 use tilewise::{Element, Gradients, Result, Tensor, f16};
 
 /// Reads the bytes of a tensor.
@@ -13,7 +13,7 @@ pub type Read = Box<dyn Fn() -> Result<Vec<u8>>>;
 type Known = fn(&dyn Any) -> Option<Vec<Read>>;
 
 /// Every type that is known here.
-const KNOWN: [Known; 15] = [
+const KNOWN: [Known; 16] = [
     |made| is::<()>(made).map(|()| vec![]),
     |made| is::<Tensor<f32>>(made).map(|y| vec![of(y)]),
     |made| is::<Tensor<f16>>(made).map(|y| vec![of(y)]),
@@ -21,6 +21,7 @@ const KNOWN: [Known; 15] = [
     |made| is::<Tensor<i32>>(made).map(|y| vec![of(y)]),
     |made| is::<(Tensor<f32>, Tensor<f32>)>(made).map(|(x, y)| vec![of(x), of(y)]),
     |made| is::<Normed<f32>>(made).map(normed),
+    |made| is::<MaxPooled<f32>>(made).map(|p| vec![of(&p.y), of(&p.indices)]),
     |made| is::<RmsNormed<f32>>(made).map(|n| vec![of(&n.y), of(&n.rstd)]),
     |made| {
         is::<(Tensor<f32>, Normed<f32>)>(made)

@@ -3,9 +3,11 @@
 //! The problems go to every test that loops over families: plans, kernels' texts, integer arithmetic, windows, pieces.
 
 use super::super::families::{Family, Of};
+use super::images;
 use super::{Row, row};
 use tilewise::ops;
-use tilewise::planning::ops::{BandProblem, ByIndex, ByIndexProblem};
+use tilewise::ops::PoolDivisor;
+use tilewise::planning::ops::{BandProblem, ByIndex, ByIndexProblem, PlaneFunction};
 use tilewise::planning::{Plan, Problem};
 use tilewise::{DType, Result};
 
@@ -35,12 +37,26 @@ pub(super) fn rows() -> Vec<Row> {
 }
 
 /// A problem of each operation, in every element type that it takes: `of.dtype`.
-pub const PROBLEMS: [Family; 5] = [
+pub const PROBLEMS: [Family; 15] = [
     ("full", |of| by_index(ByIndex::Value, of)),
     ("eye", |of| by_index(ByIndex::Diagonal(37), of)),
     ("arange", |of| by_index(ByIndex::Steps, of)),
     ("linspace", |of| by_index(ByIndex::Between, of)),
     ("band", |of| BandProblem::new("band", &of.rows(65, &[9, 31])?, [-3, 17], of.dtype)?.plan(of.caps)),
+    ("max pool", |of| images::pooled(PlaneFunction::Largest, of)),
+    ("max pool with indices", |of| images::pooled(PlaneFunction::LargestAndIndices, of)),
+    ("max pool, backward", |of| images::pooled(PlaneFunction::LargestBackward, of)),
+    ("average pool", |of| images::pooled(PlaneFunction::Mean(PoolDivisor::WithPadding), of)),
+    ("average pool, backward", |of| {
+        images::pooled(PlaneFunction::MeanBackward(PoolDivisor::WithPadding), of)
+    }),
+    ("adaptive pool", |of| images::adaptive(PlaneFunction::LargestAndIndices, of)),
+    ("adaptive pool, backward", |of| {
+        images::adaptive(PlaneFunction::MeanBackward(PoolDivisor::WithoutPadding), of)
+    }),
+    ("nearest pixels", |of| images::resized(PlaneFunction::Nearest, of)),
+    ("bilinear pixels", |of| images::resized(PlaneFunction::Bilinear, of)),
+    ("bilinear pixels, backward", |of| images::resized(PlaneFunction::BilinearBackward, of)),
 ];
 
 fn by_index(element: ByIndex, of: &Of<'_>) -> Result<Plan> {

@@ -5,6 +5,7 @@ mod axes;
 mod convolutions;
 mod copies;
 mod elements;
+mod images;
 mod indices;
 mod numbers;
 mod operands;
