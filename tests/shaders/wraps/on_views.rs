@@ -77,6 +77,7 @@ pub(crate) fn multivectors(blades: usize, elements: usize) -> Vec<Layout> {
         of([blades, plane / 8, 8], [1, 8 * blades, blades], 0),
         of([blades, edge, edge - 1], [1, blades, blades * edge], 63),
         of([blades, 3, 6], [plane, plane / 3, plane / 24], 6),
+        of([blades, 3, 8], [plane, plane / 3, plane / 32], 0), // adjacent in the result alone
         of([blades, 1000, 40], [(elements - 50_000) / (blades - 1), 41, 1], 0),
     ]
 }
