@@ -67,7 +67,7 @@ fn transposed<T: Real>(gpu: &Gpu, forms: &mut Forms, at: usize, case: Case) {
     let of_x = [case.0[0], height, width, case.1[0]];
     let of_weight = shapes(case)[1];
     let [x, weight] = [of_x, of_weight].map(|shape| Layout::contiguous("test", &shape).unwrap());
-    let more = case.2.map(|stride| if at % 2 == 0 { 0 } else { stride - 1 });
+    let more = case.2.map(|stride| if at.is_multiple_of(2) { 0 } else { stride - 1 });
     let geometry = ConvGeometry::transposed("test", &x, &weight, &options, more);
     // Not every padding leaves a result, and `Same` takes no output padding.
     let Ok(geometry) = geometry else { return };

@@ -3,13 +3,15 @@
 use super::laid::{flat, view};
 use super::wgsl::kernels_of_all;
 use tilewise::conv::{ConvGeometry, ConvOptions, Padding};
+use tilewise::gemm::GemmKernel;
 use tilewise::gpu::DeviceType;
-use tilewise::planning::conv::{ConvBackward, ConvGradientOf, ConvLayouts, ConvProblem};
+use tilewise::planning::conv::{ConvBackward, ConvGradientOf, ConvKernels, ConvLayouts, ConvProblem};
+use tilewise::planning::gemm::Pin;
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::{Plan, Problem};
 use tilewise::{Activation, Caps, DType, Layout, Result};
 
-/// A convolution with all operands of the epilogue, or none, and its gradients.
+/// A convolution with all operands of the epilogue, some, or none, by each kernel that can compute it, and its gradients.
 pub fn conv_plans(
     [x, weight]: [&Layout; 2],
     options: &ConvOptions,
@@ -22,18 +24,19 @@ pub fn conv_plans(
     };
     let outputs = view(&[geometry.outputs], &[1], 3);
     let y = flat(&geometry.output_shape());
-    let (plain, full) = (
-        ConvLayouts { x, weight, bias: None, scale_shift: None, residual: None },
-        ConvLayouts {
-            x,
-            weight,
-            bias: Some((&outputs, dtype)),
-            scale_shift: Some([&outputs, &outputs]),
-            residual: Some(&y),
-        },
-    );
-    let forward = [(plain, Activation::None), (full, Activation::Silu)]
-        .map(|(layouts, activation)| ConvProblem::new(layouts, options, activation, dtype)?.plan(caps));
+    let plain = ConvLayouts { x, weight, bias: None, scale_shift: None, residual: None };
+    let scaled = ConvLayouts { scale_shift: Some([&outputs, &outputs]), residual: Some(&y), ..plain };
+    let full = ConvLayouts { bias: Some((&outputs, dtype)), ..scaled };
+    let of = |layouts, kernels| {
+        Ok(ConvProblem::new(layouts, options, Activation::Silu, dtype)?.by(kernels).plan(caps)?)
+    };
+    let direct = [plain, full].map(|layouts| of(layouts, ConvKernels::Direct));
+    // Not every kernel can compute every convolution.
+    let products =
+        [GemmKernel::Tiled, GemmKernel::Broadcast, GemmKernel::Coop].into_iter().flat_map(|kernel| {
+            [plain, scaled].map(|layouts| of(layouts, ConvKernels::Product(Pin::Kernel(kernel))))
+        });
+    let forward = direct.into_iter().chain(products.filter(Result::is_ok));
     let gradient = |of, other: &Layout| ConvBackward::new("test", &geometry, of, [other, &y], dtype);
     let channels = view(&[geometry.channels], &[1], 3);
     let backward = [
@@ -41,7 +44,7 @@ pub fn conv_plans(
         gradient(ConvGradientOf::Input, weight).and_then(|problem| problem.bias(&channels)?.plan(caps)),
         gradient(ConvGradientOf::Weight, x).and_then(|problem| problem.plan(caps)),
     ];
-    forward.into_iter().chain(backward).collect()
+    forward.chain(backward).collect()
 }
 
 /// Every kernel of convolutions on a device: all types, groups, with and without vectors, and tiles of several taps.
