@@ -28,7 +28,7 @@ pub fn conv_plans(
     let scaled = ConvLayouts { scale_shift: Some([&outputs, &outputs]), residual: Some(&y), ..plain };
     let full = ConvLayouts { bias: Some((&outputs, dtype)), ..scaled };
     let of = |layouts, kernels| {
-        Ok(ConvProblem::new(layouts, options, Activation::Silu, dtype)?.by(kernels).plan(caps)?)
+        ConvProblem::new(layouts, options, Activation::Silu, dtype)?.by(kernels).plan(caps)
     };
     let direct = [plain, full].map(|layouts| of(layouts, ConvKernels::Direct));
     // Not every kernel can compute every convolution.

@@ -2,8 +2,7 @@
 //! the layouts of the operands.
 
 use super::gemm::GemmProblem;
-use super::generated::Generated;
-use super::image_windows::ImageWindows;
+use super::generated::{Generated, ImageWindows};
 use super::layouts::{BIAS, LINE_SCALES, Layouts, MatrixLayout, RESIDUAL};
 use super::segments::Segments;
 use crate::kernel::shader_dims;

@@ -1,6 +1,5 @@
 //! Operands that are not stored: kernels generate their elements while they stage blocks.
 
-use super::image_windows::ImageWindows;
 use super::seed::SeedSource;
 use super::segments::Segments;
 use super::types::{OP, Side};
@@ -116,5 +115,31 @@ impl SignHalf {
     /// [`Error::Shape`] if the stored half is not a matrix.
     pub(in crate::gemm) fn whole(&self, stored: &Layout) -> Result<Layout> {
         Layout::contiguous(OP, &self.shape(stored)?)
+    }
+}
+
+/// The largest inner size: kernels divide indices along k in f32, exactly.
+pub(super) const MAX_WINDOW: u64 = 1 << 21;
+
+/// The windows of an image (image, line, column, channel), of which each is a row of A. The elements of a window are in the order tap
+/// line, tap column, channel. Elements outside of the image are zeros. The image's layout is in the place of A's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct ImageWindows {
+    /// Windows down and across an image.
+    pub(crate) windows: [u32; 2],
+    /// Taps down and across a window.
+    pub(crate) taps: [u32; 2],
+    /// Lines and columns from a window to the next.
+    pub(crate) steps: [u32; 2],
+    /// Lines and columns from a tap to the next.
+    pub(crate) dilation: [u32; 2],
+    /// Lines above the image and columns before it at which the first window begins; negative within the image.
+    pub(crate) before: [i32; 2],
+}
+
+impl ImageWindows {
+    /// The inner size of the product with windows of an image of this many channels.
+    pub(super) fn k(&self, channels: u32) -> u32 {
+        self.taps[0] * self.taps[1] * channels
     }
 }

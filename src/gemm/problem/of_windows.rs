@@ -1,8 +1,7 @@
 //! A product whose rows of A are windows of an image.
 
 use super::gemm::GemmProblem;
-use super::generated::Generated;
-use super::image_windows::{ImageWindows, MAX_WINDOW};
+use super::generated::{Generated, ImageWindows, MAX_WINDOW};
 use super::layouts::{Layouts, MatrixLayout};
 use super::types::{GemmTypes, OP};
 use crate::layout::Layout;
