@@ -30,6 +30,8 @@ fn views(elements: usize) -> Vec<Layout> {
         row(&[elements / 5, 5]),
         row(&[5, elements / 5]),
         row(&[elements / 64, 64]),
+        row(&[elements / 6, 6]), // pairs, but no quads
+        row(&[elements / 10, 10]),
         row(&[3, elements / 192, 64]),
         row(&[4096, elements / 4096 - 1]),
         row(&[1 << 20, 100]),
