@@ -120,7 +120,7 @@ fn main(
     var origin: array<vec4<f32>, QUADS>;
     //#unroll
     for (var k = 0u; k < QUADS; k++) {
-        origin[k] = first_of_units(start, own_group, k, length);
+        origin[k] = first_of_units(start, min(own_group, groups - 1u), k, length);
     }
 
     // For the lane's elements: their number, the sums of these distances, and the sums of their squared distances to their

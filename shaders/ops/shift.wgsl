@@ -12,8 +12,8 @@ fn shift() -> vec2<u32> {
 @group(0) @binding(2) var<storage, read> positions: array<i32>;
 
 fn shift() -> vec2<u32> {
-    let strides = vec2<u32>(dims.axes.axis0.w, dims.axes.axis1.w); // of the axis, in C and A: one is 0
-    let last = dims.axes.axis2.w;
-    let index = dims.axes.axis3.w; // of the position in its binding
+    let strides = vec2<u32>(dims.axes.axis5.w, dims.axes.axis4.w); // of the axis, in C and A: one is 0
+    let last = dims.axes.axis3.w;
+    let index = dims.axes.axis2.w; // of the position in its binding
     return u32(clamp(positions[index], 0, i32(last))) * strides;
 }

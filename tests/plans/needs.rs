@@ -47,18 +47,21 @@ fn narrow() -> Caps {
 }
 
 /// Devices and operations of which there is no plan: a connected layer takes five storage bindings at least, and so do its
-/// gradients, where these devices have four; and its weights outgrow a narrow window.
-const IMPOSSIBLE: [(&str, &str); 10] = [
+/// gradients and a loss, where these devices have four; and its weights outgrow a narrow window.
+const IMPOSSIBLE: [(&str, &str); 13] = [
     ("bare-vulkan", "connected layer"),
     ("bare-vulkan", "connected layer, backward"),
     ("bare-vulkan", "connected, backward"),
+    ("bare-vulkan", "loss"),
     ("downlevel", "connected layer"),
     ("downlevel", "connected layer, backward"),
     ("downlevel", "connected, backward"),
+    ("downlevel", "loss"),
     ("narrow", "connected"),
     ("narrow", "connected layer"),
     ("narrow", "connected layer, backward"),
     ("narrow", "connected, backward"),
+    ("narrow", "loss"),
 ];
 
 #[test]

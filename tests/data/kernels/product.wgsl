@@ -175,6 +175,10 @@ fn k_in_segment(k: u32) -> u32 {
 }
 
 
+// A's rows are stored.
+fn prepare_windows(row0: u32, lane: u32) {}
+
+
 // Four consecutive elements of operand a, widened; `at` is a multiple of four.
 fn load_a(at: u32) -> vec4<f32> {
     return vec4<f32>(a[at / 4u]);
@@ -500,6 +504,7 @@ fn main(
     if k_begin < k_end {
         enter_segment(k_begin);
     }
+    prepare_windows(row0, lane);
     var stage = 0u;
     for (var k0 = k_begin; k0 < k_end; k0 += BK) {
         // Stage both blocks. The first iteration, and one that extends past the end of k, are not loaded ahead.

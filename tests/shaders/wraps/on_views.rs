@@ -73,6 +73,8 @@ pub(crate) fn multivectors(blades: usize, elements: usize) -> Vec<Layout> {
     let edge = plane.isqrt();
     vec![
         plain(plane / 5, 5),
+        plain(plane / 6, 6),
+        plain(7, plane / 7 / 2 * 2),
         plain(3, plane / 3 / 4 * 4),
         plain(edge, edge),
         plain(plane / 64, 64),
