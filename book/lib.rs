@@ -34,6 +34,7 @@ chapters! {
     ops: "src/ops.md",
     ops_reference: "src/ops-reference.md",
     ops_kernels: "src/ops-kernels.md",
+    convolution: "src/convolution.md",
     attention: "src/attention.md",
     transformer_layers: "src/transformer-layers.md",
     transformer: "src/transformer.md",
