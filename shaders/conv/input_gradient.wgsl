@@ -81,7 +81,7 @@ fn main(
                         let q = first + i32(t);
                         let at = u32(clamp(q, 0, i32(dims.output.y) - 1));
                         let value = value_of(image_base + u32(p) * dims.grad.z + at * dims.grad.w, outputs, c);
-                        sums[t] += weights * select(vec4<f32>(0.0), value, q == i32(at));
+                        sums[t] += select(vec4<f32>(0.0), weights * value, q == i32(at));
                     }
                 }
             }

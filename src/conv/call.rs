@@ -1,7 +1,7 @@
 //! Convolutions of tensors.
 
 use super::options::{ConvOptions, Padding};
-use super::problem::{ConvLayouts, ConvProblem, OP};
+use super::problem::{ConvLayouts, ConvProblem, OP, check_epilogue};
 use crate::Result;
 use crate::conv::ConvGeometry;
 use crate::error::call;
@@ -31,7 +31,9 @@ use crate::tensor::Tensor;
 /// # Precision
 /// [`reference::ConvReference`](crate::reference::ConvReference).
 /// # Launches
-/// One; one for each window of images if the images or the result exceed the device's binding size.
+/// One; two if there are few windows and many channels, whose sums are split among workgroups and added by a second launch; one for
+/// each window of images if the images or the result exceed the device's binding size. A weight or a residual with gaps, such as one
+/// that is stored channels first and permuted, and groups take a kernel that reads memory for each element, and no matrix units.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -56,7 +58,7 @@ pub fn conv2d<T: Real>(
     })
 }
 
-/// A convolution with an epilogue, in one launch: activation($(x \ast w + b)\\,a + t$) + $r$ with a bias $b$, a scale $a$ and a shift
+/// A convolution with an epilogue, in the launches of [`conv2d`]: activation($(x \ast w + b)\\,a + t$) + $r$ with a bias $b$, a scale $a$ and a shift
 /// $t$ for each output channel, and a residual $r$. Set the options, then call [`run`](Self::run). [`conv2d`] is the plain function.
 ///
 /// # Shapes
@@ -136,7 +138,8 @@ impl<'a, T: Real> Convolution<'a, T> {
         Self { bias: Some(bias.view()), ..self }
     }
 
-    /// Multiplies each output channel by a scale (outputs), then adds a shift (outputs): a batch norm in evaluation, folded.
+    /// Multiplies each output channel by a scale (outputs), then adds a shift (outputs): a batch norm in evaluation, folded. With a
+    /// bias too, no matrix units are used: add the product of the bias and the scale to the shift once, and pass no bias.
     pub fn scale_shift(self, scale: &'a Tensor<f32>, shift: &'a Tensor<f32>) -> Self {
         Self { scale_shift: Some([scale, shift]), ..self }
     }
@@ -165,14 +168,17 @@ impl<'a, T: Real> Convolution<'a, T> {
     /// # Errors
     /// As [`plan`](Self::plan), except for the device's limits.
     pub fn problem(&self) -> Result<ConvProblem> {
-        let layouts = ConvLayouts {
+        ConvProblem::new(self.layouts(), &self.options, self.activation, T::DTYPE)
+    }
+
+    fn layouts(&self) -> ConvLayouts<'_> {
+        ConvLayouts {
             x: self.x.layout(),
             weight: self.weight.layout(),
             bias: self.bias.as_ref().map(|bias| (&bias.layout, bias.dtype)),
             scale_shift: self.scale_shift.map(|both| both.map(Tensor::layout)),
             residual: self.residual.map(Tensor::layout),
-        };
-        ConvProblem::new(layouts, &self.options, self.activation, T::DTYPE)
+        }
     }
 
     /// Computes the convolution and returns it as a new tensor.
@@ -185,6 +191,7 @@ impl<'a, T: Real> Convolution<'a, T> {
             let geometry = ConvGeometry::new(OP, self.x.layout(), self.weight.layout(), &self.options)?;
             let shape = geometry.output_shape();
             if shape.contains(&0) {
+                check_epilogue(&geometry, &self.layouts())?;
                 return gpu.empty(shape);
             }
             let inputs: Vec<_> = self.inputs().collect();

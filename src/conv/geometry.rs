@@ -114,7 +114,7 @@ impl ConvAxis {
     /// Checks that shaders can count the axis.
     fn check(&self, op: &'static str) -> Result<()> {
         let limit = |what, size: usize| Error::check_limit(op, what, size as u64, LONGEST);
-        limit("an extent of the padded input", self.padded())?;
+        limit("an extent of the convolution's padded input", self.padded())?;
         limit("an extent of the kernel with its dilation", self.span())?;
         limit("a stride", self.stride)
     }
@@ -156,7 +156,8 @@ impl ConvGeometry {
     /// channels, images or kernels are empty, or the kernel is larger than the padded input; [`Error::Input`] for a stride, dilation
     /// or number of groups of 0; [`Error::Limit`] if a padded extent is $2^{30}$ or more.
     pub fn new(op: &'static str, x: &Layout, weight: &Layout, options: &ConvOptions) -> Result<Self> {
-        let ([batch, height, width, channels], [outputs, kh, kw, _]) = check(op, x, weight, options)?;
+        let axes = "the weight must have the axes (outputs, height, width, channels / groups)";
+        let ([batch, height, width, channels], [outputs, kh, kw, _]) = check(op, x, (weight, axes), options)?;
         let groups = options.groups;
         check_groups(op, x, weight, [channels, outputs], groups)?;
         if channels / groups != weight.shape()[3] {
@@ -189,13 +190,25 @@ impl ConvGeometry {
         options: &ConvOptions,
         output_padding: [usize; 2],
     ) -> Result<Self> {
-        let ([batch, height, width, channels], [first, kh, kw, last]) = check(op, x, weight, options)?;
+        let axes = "the weight must have the axes (channels, height, width, outputs / groups)";
+        let ([batch, height, width, channels], [first, kh, kw, last]) =
+            check(op, x, (weight, axes), options)?;
         let groups = options.groups;
         let outputs = last.saturating_mul(groups);
         check_groups(op, x, weight, [channels, outputs], groups)?;
         if first != channels {
-            let rule = "the channels of the input must be the first axis of the weight";
-            return Err(Error::shapes(op, rule, x.shape(), weight.shape()));
+            let is_first = x.shape()[1] == first;
+            return Err(Error::Shape {
+                op,
+                rule: "the channels of the input must be the first axis of the weight".into(),
+                remedy: if is_first {
+                    ". If the images are stored channels first, pass `x.permute(&[0, 2, 3, 1])`."
+                } else {
+                    ""
+                },
+                lhs: x.shape().to_vec(),
+                rhs: Some(weight.shape().to_vec()),
+            });
         }
         let is_same = matches!(options.padding, Padding::Same(_));
         for (axis, more) in output_padding.into_iter().enumerate() {
@@ -255,14 +268,14 @@ impl ConvGeometry {
 fn check(
     op: &'static str,
     x: &Layout,
-    weight: &Layout,
+    (weight, axes_of_weight): (&Layout, &'static str),
     options: &ConvOptions,
 ) -> Result<([usize; 4], [usize; 4])> {
     let four = |of: &Layout, rule: &'static str| {
         <[usize; 4]>::try_from(of.shape()).map_err(|_| Error::shape(op, rule, of.shape()))
     };
     let images = four(x, "the input must have the axes (batch, height, width, channels)")?;
-    let kernels = four(weight, "the weight must have the axes (outputs, height, width, channels / groups)")?;
+    let kernels = four(weight, axes_of_weight)?;
     for (what, [rows, columns]) in [("stride", options.stride), ("dilation", options.dilation)] {
         if rows == 0 || columns == 0 {
             let why = format!("it must be at least 1 along each axis, not [{rows}, {columns}]");
@@ -298,11 +311,11 @@ fn check_groups(
 fn channel_mismatch(op: &'static str, x: &Layout, weight: &Layout, groups: usize) -> Error {
     let (image, kernel) = (x.shape(), weight.shape());
     let remedy = if kernel[1] == image[3] / groups {
-        ". If the weight is stored channels first, `weight.permute(&[0, 2, 3, 1])` reads it in place."
+        ". If the weight is stored channels first, convert it once: `weight.permute(&[0, 2, 3, 1])?.contiguous()?`."
     } else if image[1] == kernel[3].saturating_mul(groups) {
-        ". If the images are stored channels first, `x.permute(&[0, 2, 3, 1])` reads them in place."
+        ". If the images are stored channels first, pass `x.permute(&[0, 2, 3, 1])`; `contiguous` converts them once."
     } else if image[1] == kernel[1].saturating_mul(groups) {
-        ". If both are stored channels first, `permute(&[0, 2, 3, 1])` reads each in place."
+        ". If both are stored channels first, convert each once: `permute(&[0, 2, 3, 1])?.contiguous()?`."
     } else {
         ""
     };

@@ -23,16 +23,23 @@ impl InWindows for ConvProblem {
         Ok(self.of_images(ranges[0].len(), layouts))
     }
 
-    /// One step, or one for each window.
+    fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
+        match self.product()? {
+            Some(product) => product.reasons(caps),
+            None => Ok(vec![format!("kernels of products: need {NO_PRODUCT}")]),
+        }
+    }
+
+    /// One step, or one for each window; two if sums are split.
     ///
     /// Operands: the images, the weight, the bias, the scale, the shift and the residual, as far as they exist; the result.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let product = || self.product()?.map(|product| self.product_plan(&product, caps)).transpose();
         match self.kernels {
             ConvKernels::Direct => self.direct_plan(caps),
-            ConvKernels::Product(_) => product()?.ok_or_else(|| Error::Unsupported {
+            ConvKernels::Product(..) => product()?.ok_or_else(|| Error::Unsupported {
                 op: OP,
-                needs: "one group, operands that are read in place, and no bias before the scale".into(),
+                needs: NO_PRODUCT.into(),
                 device: caps.adapter.clone(),
             }),
             ConvKernels::Any => match (self.direct_plan(caps), product()) {
@@ -43,6 +50,10 @@ impl InWindows for ConvProblem {
         }
     }
 }
+
+/// What a product takes.
+const NO_PRODUCT: &str =
+    "one group, a weight and a residual without gaps between channels, and no bias next to a scale";
 
 impl ConvProblem {
     /// The plan of the direct kernel: one step.

@@ -2,7 +2,7 @@
 
 use super::geometry::ConvGeometry;
 use super::options::ConvOptions;
-use crate::gemm::Pin;
+use crate::gemm::{Pin, SplitK};
 use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::ops::Activation;
@@ -88,8 +88,8 @@ pub enum ConvKernels {
     Any,
     /// The kernel that reads windows and weights from memory for each element.
     Direct,
-    /// Those of matrix products, of which the rows of A are windows.
-    Product(Pin),
+    /// Those of matrix products, of which the rows of A are windows, with this number of splits of k.
+    Product(Pin, SplitK),
 }
 
 impl ConvProblem {
@@ -228,7 +228,7 @@ impl ConvProblem {
 }
 
 /// Checks the shapes of the operands of the epilogue.
-fn check_epilogue(geometry: &ConvGeometry, layouts: &ConvLayouts<'_>) -> Result<()> {
+pub(super) fn check_epilogue(geometry: &ConvGeometry, layouts: &ConvLayouts<'_>) -> Result<()> {
     let fits = |of: &Layout, shape: &[usize], rule| {
         if of.shape() == shape { Ok(()) } else { Err(Error::shapes(OP, rule, of.shape(), shape)) }
     };

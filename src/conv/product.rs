@@ -12,15 +12,19 @@ impl ConvProblem {
     /// shift of a batch norm, so there is no product with both.
     pub(super) fn product(&self) -> Result<Option<GemmProblem>> {
         let geometry = &self.geometry;
+        // Checked, so that the number of windows cannot overflow.
+        Layout::contiguous(OP, &geometry.output_shape())?;
         if geometry.groups > 1 || (self.bias.is_some() && self.scale_shift.is_some()) {
             return Ok(None);
         }
         let [rows, columns] = [geometry.output_shape()[..3].iter().product(), geometry.outputs];
         // A view may have no single stride along the elements of a window.
-        let Ok(weight) = self.weight.reshape(&[columns, geometry.terms()]) else { return Ok(None) };
+        let Ok(window) = self.weight.slice(0, ..1)?.reshape(&[geometry.terms()]) else { return Ok(None) };
+        let strides = [window.strides()[0], self.weight.strides()[0]];
+        let b = self.weight.with_axes(&[geometry.terms(), columns], &strides);
         let residual = self.residual.as_ref().map(|residual| residual.reshape(&[rows, columns]));
         let Ok(residual) = residual.transpose() else { return Ok(None) };
-        let (b, c) = (weight.permute(&[1, 0])?, Layout::contiguous(OP, &[rows, columns])?);
+        let c = Layout::contiguous(OP, &[rows, columns])?;
         let types = GemmTypes::new(self.dtype, self.dtype);
         let product = match self.x.reshape(&[rows, geometry.channels]) {
             Ok(a) if geometry.is_pointwise() => GemmProblem::new(&a, &b, &c, types),
@@ -38,7 +42,7 @@ impl ConvProblem {
             product = product.residual(residual, &c, self.dtype)?;
         }
         Ok(Some(match self.kernels {
-            ConvKernels::Product(pin) => product.pinned(pin),
+            ConvKernels::Product(pin, split) => product.pinned(pin).split_k(split),
             ConvKernels::Any | ConvKernels::Direct => product,
         }))
     }

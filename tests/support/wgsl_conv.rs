@@ -3,7 +3,7 @@
 use super::laid::{flat, view};
 use super::wgsl::kernels_of_all;
 use tilewise::conv::{ConvGeometry, ConvOptions, Padding};
-use tilewise::gemm::GemmKernel;
+use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::conv::{ConvBackward, ConvGradientOf, ConvKernels, ConvLayouts, ConvProblem};
 use tilewise::planning::gemm::Pin;
@@ -34,7 +34,8 @@ pub fn conv_plans(
     // Not every kernel can compute every convolution.
     let products =
         [GemmKernel::Tiled, GemmKernel::Broadcast, GemmKernel::Coop].into_iter().flat_map(|kernel| {
-            [plain, scaled].map(|layouts| of(layouts, ConvKernels::Product(Pin::Kernel(kernel))))
+            [plain, scaled]
+                .map(|layouts| of(layouts, ConvKernels::Product(Pin::Kernel(kernel), SplitK::Auto)))
         });
     let forward = direct.into_iter().chain(products.filter(Result::is_ok));
     let gradient = |of, other: &Layout| ConvBackward::new("test", &geometry, of, [other, &y], dtype);

@@ -26,7 +26,8 @@ use crate::{Error, Result};
 /// [`reference::ConvReference`](crate::reference::ConvReference). The gradient of `x` is rounded once, to `T`; those of parameters
 /// are not.
 /// # Launches
-/// One for the gradient of `x`, one or two for that of the weight, and a product with ones for that of the bias.
+/// One for the gradient of `x`, one or two for that of the weight, and a product with ones for that of the bias, which copies `grad`
+/// first if its pixels are not at equal distances.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

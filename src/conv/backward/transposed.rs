@@ -21,7 +21,8 @@ use crate::tensor::Tensor;
 /// # Shapes
 /// `x` (batch, height, width, channels), `weight` (channels, height, width, outputs / groups), `bias` (outputs) -> (batch, height,
 /// width, outputs), with $(h - 1) s - t - u + d (k - 1) + p + 1$ rows for $h$ rows, the stride $s$, the padding $t$ above and $u$ below,
-/// the dilation $d$, a kernel of $k$ rows and the output padding $p$. Views of any strides are read in place.
+/// the dilation $d$, a kernel of $k$ rows and the output padding $p$. Views of any strides are read in place: a weight of `PyTorch`,
+/// (channels, outputs / groups, height, width), is `weight.permute(&[0, 2, 3, 1])`.
 /// # Errors
 /// As [`conv2d`](crate::conv::conv2d); [`Error::Shape`](crate::Error::Shape) if the padding leaves nothing of the result;
 /// [`Error::Input`](crate::Error::Input) for too much output padding.

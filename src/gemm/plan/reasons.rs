@@ -9,7 +9,7 @@ use crate::plan::{SLOWER, Seconds};
 
 impl GemmProblem {
     /// The reasons of the plan, one for each alternative.
-    pub(in crate::gemm) fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
+    pub(crate) fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
         let mut reasons = Vec::new();
         if self.elements() == 0 {
             return Ok(reasons);

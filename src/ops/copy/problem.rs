@@ -181,8 +181,8 @@ impl CopyProblem {
             let [last, shift] = self.shift();
             let shift = dim(OP, shift / together)?;
             let [of_c, of_a] = if longer == Longer::C { [shift, 0] } else { [0, shift] };
-            // As `shaders/ops/shift.wgsl` reads them: in the last axes, because `places` multiplies by them along the axes of rows,
-            // for an offset that copies do not have.
+            // As `shaders/ops/shift.wgsl` reads them: in the last axes, which rows rarely have. Along the axes of rows `places`
+            // multiplies by them, for an offset that copies do not read.
             let shift = [of_c, of_a, dim(OP, last)?, at.offset_in_window(DType::I32)];
             for (axis, number) in dims.axes.iter_mut().rev().zip(shift) {
                 axis[3] = number;

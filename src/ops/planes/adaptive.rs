@@ -2,7 +2,7 @@
 
 use super::axis::PlaneAxis;
 use super::options::PoolDivisor;
-use super::problem::{PlaneFunction, image_shape};
+use super::problem::{PlaneFunction, gradient_shape, image_shape};
 use super::run::{MaxPooled, from_indices, run, with_indices};
 use crate::Result;
 use crate::error::call;
@@ -82,7 +82,7 @@ impl AdaptiveAvgPool2d {
     pub fn backward<T: Real>(&self, grad: &Tensor<T>, size: [usize; 2]) -> Result<Tensor<T>> {
         let op = "AdaptiveAvgPool2d::backward";
         call(op, || {
-            let [batch, .., channels] = image_shape(op, grad.shape())?;
+            let [batch, .., channels] = gradient_shape(op, grad.shape(), size)?;
             let axes = axes(op, &[batch, size[0], size[1], channels], self.0)?;
             run(op, PlaneFunction::MeanBackward(PoolDivisor::WithoutPadding), axes, grad)
         })
@@ -145,7 +145,7 @@ impl AdaptiveMaxPool2d {
     ) -> Result<Tensor<T>> {
         let op = "AdaptiveMaxPool2d::backward";
         call(op, || {
-            let [batch, .., channels] = image_shape(op, grad.shape())?;
+            let [batch, .., channels] = gradient_shape(op, grad.shape(), size)?;
             from_indices(op, axes(op, &[batch, size[0], size[1], channels], self.0)?, indices, grad)
         })
     }

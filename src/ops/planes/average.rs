@@ -2,7 +2,7 @@
 
 use super::axis::{AxisWindows, PlaneAxis};
 use super::options::{PoolDivisor, PoolPadding, PoolRounding};
-use super::problem::{PlaneFunction, image_shape};
+use super::problem::{PlaneFunction, gradient_shape, image_shape};
 use super::run::run;
 use crate::Result;
 use crate::error::call;
@@ -89,7 +89,7 @@ impl AvgPool2d {
     pub fn backward<T: Real>(&self, grad: &Tensor<T>, size: [usize; 2]) -> Result<Tensor<T>> {
         let op = "AvgPool2d::backward";
         call(op, || {
-            let [batch, .., channels] = image_shape(op, grad.shape())?;
+            let [batch, .., channels] = gradient_shape(op, grad.shape(), size)?;
             let axes = self.axes(op, &[batch, size[0], size[1], channels])?;
             run(op, PlaneFunction::MeanBackward(self.divisor), axes, grad)
         })

@@ -72,7 +72,9 @@ impl PlaneAxis {
             return Err(Error::input(format!("{op}: the padding"), why));
         }
         let padded = inputs.saturating_add(before + after);
-        if length > padded {
+        // Rounded up, the first window may end behind the padded axis, as others may.
+        let slack = if of.rounding == PoolRounding::Ceil { of.stride - 1 } else { 0 };
+        if length > padded.saturating_add(slack) {
             let rule = format!(
                 "the kernel spans {length} elements, but the padded axis {axis} has {padded}; ops::pad makes x larger"
             );
@@ -80,14 +82,15 @@ impl PlaneAxis {
         }
         dim(op, padded)?;
         dim(op, of.stride)?;
+        dim(op, length)?;
         if of.kernel == 1 {
             of.dilation = 1;
         }
-        let free = padded - length;
+        let fitting = (padded + slack - length) / of.stride + 1;
         let outputs = match of.rounding {
-            PoolRounding::Floor => free / of.stride + 1,
+            PoolRounding::Floor => fitting,
             // The last window begins within the elements or the padding before them.
-            PoolRounding::Ceil => free.div_ceil(of.stride).min((inputs + before).div_ceil(of.stride) - 1) + 1,
+            PoolRounding::Ceil => fitting.min((inputs + before).div_ceil(of.stride)),
         };
         Ok(Self { inputs, outputs, rule: AxisRule::Windows(of) })
     }

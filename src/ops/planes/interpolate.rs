@@ -2,7 +2,7 @@
 
 use super::axis::PlaneAxis;
 use super::options::Interpolation;
-use super::problem::{PlaneFunction, image_shape};
+use super::problem::{PlaneFunction, gradient_shape, image_shape};
 use super::run::run;
 use crate::Result;
 use crate::error::call;
@@ -79,7 +79,7 @@ pub fn interpolate_backward<T: Real>(
         Interpolation::Bilinear(_) => PlaneFunction::BilinearBackward,
     };
     call(op, || {
-        let [batch, rows, columns, channels] = image_shape(op, grad.shape())?;
+        let [batch, rows, columns, channels] = gradient_shape(op, grad.shape(), size)?;
         run(op, function, axes(op, &[batch, size[0], size[1], channels], [rows, columns], by)?, grad)
     })
 }

@@ -2,7 +2,7 @@
 
 use super::axis::{AxisWindows, PlaneAxis};
 use super::options::{PoolPadding, PoolRounding};
-use super::problem::{PlaneFunction, image_shape};
+use super::problem::{PlaneFunction, gradient_shape, image_shape};
 use super::run::{MaxPooled, from_indices, run, with_indices};
 use crate::Result;
 use crate::error::call;
@@ -71,8 +71,8 @@ impl MaxPool2d {
     /// place. The result is (batch, windows of the height, windows of the width, channels), row-major. An axis of n elements with
     /// padding p in total has $\lfloor (n + p - d (k - 1) - 1) / s \rfloor + 1$ windows of kernel k, dilation d and stride s.
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if `x` has other axes than four, or the kernel is longer than the padded height or
-    /// width; [`Error::Input`](crate::Error::Input) if a number of the kernel, the stride or the dilation is 0, or the padding on a
+    /// [`Error::Shape`](crate::Error::Shape) if `x` has other axes than four or no height or width, or the kernel is longer than the
+    /// padded height or width, by the stride or more if windows are rounded up; [`Error::Input`](crate::Error::Input) if a number of the kernel, the stride or the dilation is 0, or the padding on a
     /// side is more than half of the kernel with its dilation, as in `PyTorch`; [`Error::Limit`](crate::Error::Limit) if one image of
     /// one channel exceeds the device's binding size, or a number is $2^{31}$ or more;
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the result does not fit.
@@ -104,8 +104,8 @@ impl MaxPool2d {
     /// `indices` and `grad` have the shape of the result, and any strides. The gradient is (batch, height, width, channels).
     /// # Errors
     /// As [`run`](Self::run), and [`Error::Shape`](crate::Error::Shape) if the indices or the gradient have another shape;
-    /// [`Error::Gpu`](crate::Error::Gpu) if they are on different devices. An index that names no element of its window is no error:
-    /// its gradient is lost.
+    /// [`Error::Gpu`](crate::Error::Gpu) if they are on different devices. An index that names no element between the first and the last
+    /// of its window is no error: its gradient is lost.
     /// # Precision
     /// Sums in f32, then stored: [`reference::max_pool2d_backward`](crate::reference::max_pool2d_backward).
     pub fn backward<T: Real>(
@@ -116,7 +116,7 @@ impl MaxPool2d {
     ) -> Result<Tensor<T>> {
         let op = "MaxPool2d::backward";
         call(op, || {
-            let [batch, .., channels] = image_shape(op, grad.shape())?;
+            let [batch, .., channels] = gradient_shape(op, grad.shape(), size)?;
             from_indices(op, self.axes(op, &[batch, size[0], size[1], channels])?, indices, grad)
         })
     }

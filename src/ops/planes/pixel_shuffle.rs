@@ -2,7 +2,8 @@
 
 use super::problem::image_shape;
 use crate::error::call;
-use crate::layout::{Element, Layout};
+use crate::layout::{Element, Layout, Overflow};
+use crate::ops::cast::CastProblem;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
 
@@ -107,6 +108,9 @@ fn viewed<T: Element>(
 ) -> Result<Tensor<T>> {
     match together {
         Some(layout) => Ok(x.with_layout(layout)),
-        None => x.with_layout(apart).contiguous()?.reshape(shape),
+        None => {
+            let problem = CastProblem::new(&apart, T::DTYPE, T::DTYPE, Overflow::Rust)?;
+            Tensor::computed(x.gpu(), &problem, &[x.with_layout(apart).view()], &[], shape)
+        }
     }
 }

@@ -189,6 +189,18 @@ pub(super) fn result(
     Layout::contiguous(op, &[batch, to[0], to[1], channels])
 }
 
+/// The axes of a gradient for images of this size: both have a height and a width.
+pub(super) fn gradient_shape(op: &'static str, shape: &[usize], size: [usize; 2]) -> Result<[usize; 4]> {
+    if size.contains(&0) {
+        return Err(Error::input(format!("{op}: the size"), "it must be at least 1 along each axis"));
+    }
+    let axes = image_shape(op, shape)?;
+    if axes[1..3].contains(&0) {
+        return Err(Error::shape(op, "the gradient must have a height and a width", shape));
+    }
+    Ok(axes)
+}
+
 /// The four extents of images.
 pub(super) fn image_shape(op: &'static str, shape: &[usize]) -> Result<[usize; 4]> {
     let rule = "images have four axes, (batch, height, width, channels): unsqueeze(0) makes a batch of one, and \

@@ -13,7 +13,7 @@ use tilewise::{Element, Gpu, Real, Tensor, f16};
 /// Images (batch, height, width, channels), and windows along each axis: kernel, stride, dilation, padding before and after.
 type Case = ([usize; 4], [[usize; 5]; 2]);
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 14] = [
     ([2, 6, 8, 8], [[2, 2, 1, 0, 0], [2, 2, 1, 0, 0]]),
     ([1, 9, 7, 16], [[3, 2, 1, 1, 1], [3, 2, 1, 1, 1]]),
     ([2, 7, 10, 3], [[3, 2, 1, 1, 0], [3, 3, 1, 0, 1]]),
@@ -27,6 +27,9 @@ const CASES: [Case; 12] = [
     // With a dilation, windows may miss the only element.
     ([1, 1, 2, 4], [[2, 1, 3, 2, 2], [2, 1, 3, 2, 2]]),
     ([1, 21, 3, 7], [[7, 3, 3, 9, 4], [3, 2, 1, 1, 1]]),
+    ([1, 4, 5, 4], [[2, 2, 2, 0, 0], [2, 3, 1, 0, 0]]),
+    // Rounded up, a window may be longer than the image.
+    ([1, 2, 2, 4], [[3, 2, 1, 0, 0], [3, 2, 1, 0, 0]]),
 ];
 
 fn pool([rows, columns]: [[usize; 5]; 2], rounding: PoolRounding) -> MaxPool2d {
@@ -97,7 +100,7 @@ fn the_largest_of_windows_are_as_defined() {
             }
         }
     }
-    forms::sweep(24, |turn, forms| for_all_types_and_a_gpu!(turn, test, forms));
+    forms::sweep(26, |turn, forms| for_all_types_and_a_gpu!(turn, test, forms));
 }
 
 #[test]
