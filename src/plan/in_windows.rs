@@ -94,9 +94,14 @@ impl<P: InWindows> Problem for P {
         match self.plan_of_one(caps) {
             Err(error) => match error {
                 Error::Limit { op, .. } => {
+                    let axes = self.cut_axes()?;
+                    // What is empty and too large for another reason has no windows.
+                    if axes.extents.contains(&0) {
+                        return Err(error);
+                    }
                     let parts = Parts {
                         joins: P::JOINS,
-                        axes: self.cut_axes()?,
+                        axes,
                         narrowed: &|operand, ranges| self.narrowed(operand, ranges),
                         before_parts: &|draft, operands| self.before_parts(draft, operands),
                         plan_of_part: &|layouts, ranges| self.part(layouts, ranges)?.plan_of_one(caps),
