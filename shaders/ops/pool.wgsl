@@ -28,15 +28,7 @@ const WIDTH: u32 = 4u; // channels of an invocation
 //#slot row_of x=a default strided
 //#slot row_store default strided
 //#import plane_position
-
-// The elements of a window along one axis: the first one, their number and distance, and the number with those in the padding.
-struct Taps {
-    first: u32,
-    count: u32,
-    step: u32,
-    places: u32,
-}
-
+//#import taps
 //#slot pool_windows default strided
 //#slot pool_state default largest
 //#slot pool_indices default none
