@@ -5,7 +5,10 @@ use support::forms::{self, Forms};
 use support::strided::{Lay, Placed};
 use support::turn::Turn;
 use support::values::{assert_ok, for_all_types_and_a_gpu, values};
-use tilewise::conv::{ConvGeometry, conv_transpose2d, conv_transpose2d_backward, conv2d_backward};
+use tilewise::conv::{
+    ConvGeometry, ConvOptions, Padding, SamePadding, conv_transpose2d, conv_transpose2d_backward,
+    conv2d_backward,
+};
 use tilewise::reference::{ConvEpilogueReference, ConvReference};
 use tilewise::{Gpu, Layout, Real, Tensor};
 
@@ -19,7 +22,7 @@ fn gradients_agree_with_their_definitions() {
         }
     }
     let run = |turn: &Turn, forms: &mut Forms| for_all_types_and_a_gpu!(turn, test, forms);
-    forms::sweep(83, run);
+    forms::sweep(92, run);
 }
 
 const LAYS: [Lay; 6] = [Lay::Plain, Lay::Vectors, Lay::Reversed, Lay::Gaps, Lay::Even, Lay::Odd];
@@ -104,14 +107,31 @@ fn transposed<T: Real>(gpu: &Gpu, forms: &mut Forms, at: usize, case: Case) {
     assert_ok(&reference.weight_gradient(grad, x).compare(&found), ("of the weight", T::DTYPE, case));
 }
 
+/// Pixel 3 of a row meets the second weight alone, in window 2; turned, in a column.
+#[test]
+fn a_nan_weight_is_in_the_gradients_that_it_meets() {
+    let Some(gpu) = support::gpu() else { return };
+    let weight = [f32::NAN, 1.0];
+    for [down, across] in [[1, 0], [0, 1]] {
+        let of = |values: &[f32], length: usize| {
+            let extent = |along: usize| if along == 1 { length } else { 1 };
+            gpu.tensor(values, [1, extent(down), extent(across), 1]).unwrap()
+        };
+        let (x, weight, grad) = (of(&[1.0; 4], 4), of(&weight, 2), of(&[1.0; 3], 3));
+        let (made, _) = conv2d_backward(&x, &weight, None, &ConvOptions::new(), &grad).unwrap();
+        let made = made.to_vec().unwrap();
+        assert!(made[..3].iter().all(|x| x.is_nan()), "{made:?}");
+        assert_eq!(made[3], 1.0);
+    }
+}
+
 /// Two launches for the gradient of a long weight, which is summed in parts; temporary memory of less than a mebibyte.
 #[test]
 fn gradients_take_few_launches_and_little_memory() {
     let Some(gpu) = support::own(|_| ()) else { return };
     let [x, weight, grad] =
         [[2, 32, 32, 16], [16, 3, 3, 16], [2, 32, 32, 16]].map(|shape| gpu.zeros::<f32>(shape).unwrap());
-    let options = tilewise::conv::ConvOptions::new()
-        .padding(tilewise::conv::Padding::Same(tilewise::conv::SamePadding::ExtraAtEnd));
+    let options = ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
     gpu.wait().unwrap();
     let before = gpu.stats();
     let (of_x, gradients) = conv2d_backward(&x, &weight, None, &options, &grad).unwrap();

@@ -67,3 +67,23 @@ fn blocks_run_on_matrix_units_without_copies() {
     }
     assert_eq!(without, WITHOUT);
 }
+
+/// A weight whose outputs have gaps is read in place; one that is stored channels first is not, and the plan says so.
+#[test]
+fn a_weight_with_gaps_between_outputs_is_a_product_and_a_permuted_one_is_not() {
+    let caps = fixtures::h200();
+    let x = Layout::contiguous("test", &[4, 56, 56, 64]).unwrap();
+    let plan = |weight: &Layout| {
+        let layouts = ConvLayouts { x: &x, weight, bias: None, scale_shift: None, residual: None };
+        let problem = ConvProblem::new(layouts, &ConvOptions::new(), Activation::None, DType::F16);
+        problem.unwrap().explain(&caps).unwrap()
+    };
+    let twice = Layout::contiguous("test", &[128, 3, 3, 64]).unwrap();
+    let gaps = Layout::new("test", &[64, 3, 3, 64], &[2 * 576, 192, 64, 1], 0, twice.len()).unwrap();
+    let product = plan(&gaps);
+    assert!(product.work().flops.matrix > 0.0, "{product}");
+    let first = Layout::contiguous("test", &[64, 64, 3, 3]).unwrap().permute(&[0, 2, 3, 1]).unwrap();
+    let direct = plan(&first);
+    assert_eq!(direct.work().flops.matrix, 0.0, "{direct}");
+    assert!(direct.to_string().contains("kernels of products: need"), "{direct}");
+}

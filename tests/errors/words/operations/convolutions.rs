@@ -44,6 +44,11 @@ fn operands_of_convolutions_that_do_not_fit() {
     said.says(|| convolution.residual(&residual).run());
     let none = said.tensor(&[0, 6, 7, 8]);
     said.says(|| Convolution::new(&none, &weight).plan());
+    said.says(|| conv2d(&none, &weight, Some(&wrong), &options));
+    // More windows than 64 bits count.
+    let (many, pixel) = (said.tensor(&[17, 1, 1, 4]), said.tensor(&[4, 1, 1, 4]));
+    let far = options.padding(Padding::Explicit([[(1 << 29) - 1; 2]; 2]));
+    said.says(|| conv2d(&many, &pixel, None, &far));
     said.compare();
 }
 
@@ -51,12 +56,14 @@ fn operands_of_convolutions_that_do_not_fit() {
 fn gradients_and_transposed_convolutions_that_do_not_fit() {
     let mut said = Said::new();
     let [x, weight, grad] = [[2, 6, 7, 8], [4, 3, 3, 8], [2, 4, 5, 4]].map(|shape| said.tensor(&shape));
-    let (options, wrong) = (ConvOptions::new(), said.tensor(&[3]));
+    let (options, wrong, turned) = (ConvOptions::new(), said.tensor(&[3]), said.tensor(&[8, 3, 3, 4]));
     said.says(|| conv2d_backward(&x, &weight, None, &options, &x));
     said.says(|| conv2d_backward(&x, &weight, Some(&wrong), &options, &grad));
     said.says(|| conv2d_backward(&x, &weight, None, &options.groups(2), &grad));
-    let turned = said.tensor(&[8, 3, 3, 4]);
     said.says(|| conv_transpose2d(&x, &weight, None, &options, [0, 0]));
+    let (flat, first) = (said.tensor(&[8, 4]), said.tensor(&[2, 8, 6, 7]));
+    said.says(|| conv_transpose2d(&x, &flat, None, &options, [0, 0]));
+    said.says(|| conv_transpose2d(&first, &turned, None, &options, [0, 0]));
     said.says(|| conv_transpose2d(&x, &turned, Some(&wrong), &options, [0, 0]));
     said.says(|| conv_transpose2d(&x, &turned, None, &options, [1, 0]));
     said.says(|| conv_transpose2d(&x, &turned, None, &options.stride([2, 2]), [0, 2]));
