@@ -98,6 +98,7 @@ fn main(
                     for (var u = 0u; u < ROWS; u++) {
                         //#unroll
                         for (var k = 0u; k < TAPS_DOWN; k++) {
+                            //#unroll
                             if u * HOP_DOWN + k * GAP_DOWN == i {
                                 //#unroll
                                 for (var t = 0u; t < COLUMNS; t++) {

@@ -56,7 +56,7 @@
 //!
 //! # `//#unroll`
 //! Unrolls the `for` loop below it, whose bounds must be constant: see [`unroll`]. Inside, the loop's counter is a literal,
-//! which arrays of fragments need as index.
+//! which arrays of fragments need as index. An `if` of constants below it is decided.
 //!
 //! # `enable`
 //! Shaders need no `enable` lines for f16 and cooperative matrices. The specialiser adds them if the final text uses the types.

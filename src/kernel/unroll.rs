@@ -1,4 +1,4 @@
-//! Expands `//#unroll`: unrolls the loop below it, so that arrays of registers are indexed by literals.
+//! Expands `//#unroll`: unrolls the loop below it, so that arrays of registers are indexed by literals, or decides the `if`.
 //!
 //! An index that becomes constant is written as its value. Compilers would compute it too, but naga's time for each expression
 //! grows with the number of expressions in the function, and one index of a register tile has ten.
@@ -25,7 +25,8 @@ pub struct UnrollError {
 ///
 /// A loop must have the form `for (var i = FROM; i < TO; i++) {`. Instead of `i++` it may have `i += STEP` or `i *= STEP`.
 /// `FROM`, `TO` and `STEP` are integer expressions of literals, of the text's constants and of the counters of unrolled loops
-/// around this one. Outer loops are unrolled first.
+/// around this one. Outer loops are unrolled first. Instead of a loop there may be `if LEFT == RIGHT {` of such expressions without
+/// an `else`: its block is kept or left out, so that no driver compiles a branch that is never taken.
 ///
 /// # Errors
 /// [`UnrollError`] if a loop has another form, is nested too deeply, or would become too long.
@@ -84,7 +85,7 @@ impl Unroller<'_> {
     }
 }
 
-/// The parsed first line of a loop.
+/// The parsed first line of a loop or of a condition.
 struct Header {
     counter: String,
     from: u64,
@@ -102,13 +103,20 @@ enum CounterStep {
 impl Header {
     fn parse(line: &str, constants: &HashMap<String, u64>) -> Result<Self, String> {
         let bad = || format!("cannot unroll `{}`", line.trim());
+        let value = |text: &str| evaluate(text, constants).ok_or_else(bad);
+        if let Some(condition) = line.trim().strip_prefix("if ").and_then(|s| s.strip_suffix(" {")) {
+            let (left, right) = condition.split_once("==").ok_or_else(bad)?;
+            let is_taken = value(left)? == value(right)?;
+            // A loop of one turn or none, whose counter no line has.
+            let (counter, step) = (String::new(), CounterStep::Plus(1));
+            return Ok(Self { counter, from: 0, to: is_taken.into(), step });
+        }
         let inside = line.trim().strip_prefix("for (").and_then(|s| s.strip_suffix(") {")).ok_or_else(bad)?;
         let parts: Vec<&str> = inside.split(';').map(str::trim).collect();
         let [start, condition, advance] = parts[..] else { return Err(bad()) };
         let (counter, from) = start.strip_prefix("var ").and_then(|s| s.split_once('=')).ok_or_else(bad)?;
         let counter = counter.trim().to_owned();
         let to = condition.strip_prefix(&format!("{counter} < ")).ok_or_else(bad)?;
-        let value = |text: &str| evaluate(text, constants).ok_or_else(bad);
         let advance = advance.strip_prefix(&counter).map(str::trim).ok_or_else(bad)?;
         let step = match (advance, advance.split_once('=')) {
             ("++", _) => CounterStep::Plus(1),
@@ -284,6 +292,15 @@ mod tests {
             "const N: u32 = 8u;\n//#unroll\nfor (var half = 1u; half < N; half *= 2u) {\nx[half] = 1;\n}\n";
         let want = "const N: u32 = 8u;\n{\nx[1u] = 1;\n}\n{\nx[2u] = 1;\n}\n{\nx[4u] = 1;\n}\n";
         assert_eq!(unroll(text).unwrap(), want);
+    }
+
+    #[test]
+    fn a_condition_keeps_its_block_or_drops_it() {
+        let text = "const N: u32 = 2u;\n//#unroll\nfor (var i = 0u; i < 2u; i++) {\n//#unroll\nif i * N == 2u {\nx[i] = 1;\n}\n}\n";
+        assert_eq!(unroll(text).unwrap(), "const N: u32 = 2u;\n{\n}\n{\n{\nx[1u] = 1;\n}\n}\n");
+        for head in ["if n == 1u {", "if 1u < 2u {"] {
+            assert!(unroll(&format!("//#unroll\n{head}\n}}\n")).unwrap_err().why.contains(head));
+        }
     }
 
     /// `tests/fuzz` found the first case, in which `unroll` never returned. The others were found by reading the code.

@@ -9,9 +9,9 @@ use tilewise::gpu::DeviceType;
 use tilewise::{Caps, Layout};
 
 /// The forms of a family that run on each view, if it has few forms or many: they and the views take turns.
-const FORMS: [u64; 2] = [2, 3];
+const FORMS: [u64; 2] = [1, 2];
 /// The same of multivectors, whose kernels have all of their terms written out.
-const OF_MULTIVECTORS: [u64; 2] = [4, 4];
+const OF_MULTIVECTORS: [u64; 2] = [2, 3];
 /// Steps of a plan that run at its beginning and at its end.
 const ENDS: usize = 2;
 

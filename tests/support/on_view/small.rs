@@ -67,7 +67,7 @@ fn plans((row, views): (Row, &Vec<Layout>), caps: &Caps) -> Vec<Planned> {
         let y = super::flat(x.shape()).expect("a small view");
         let mut on = On::new([x, y], dtype, caps, 1500);
         let count = on.count(&row);
-        let most = if count <= 12 { count } else { count.div_ceil(32).max(2) };
+        let most = if count <= 12 { count } else { count.div_ceil(64).max(2) };
         on.forms(&row, most, turn)
     };
     (0..).zip(cases).flat_map(on).collect()
