@@ -8,28 +8,24 @@
 //! how many of the held-out digits it recognises, and the error of the outputs with its bound. The exit status is 0
 //! only if, in all three types, at least 95 % are recognised and every output is within its bound.
 
+mod digits;
+
 use clap::Parser;
-use flate2::read::GzDecoder;
+use digits::PIXELS;
 use serde_json::{Value, json};
 use std::f64::consts::TAU;
 use std::fmt;
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use support::{chosen_kernel, reported, significant};
 use tilewise::gemm::{Accumulator, Operand};
 use tilewise::io::Npy;
 use tilewise::reference::{Comparison, compare, store_tolerance, sum_tolerance};
-use tilewise::{Activation, DType, Element, Error, Gemm, Gpu, Plan, Real, Result, bf16, f16, linear};
+use tilewise::{Activation, DType, Element, Gemm, Gpu, Plan, Real, Result, bf16, f16, linear};
 
-/// Pixels of a digit.
-const PIXELS: usize = 64;
 /// The files of each layer's weight (out, in) and bias, and the layer's activation.
 const LAYERS: [(&str, &str, Activation); 2] =
     [("mlp_w1.npy", "mlp_b1.npy", Activation::Gelu), ("mlp_w2.npy", "mlp_b2.npy", Activation::None)];
-/// Every fourth digit is held out: `train_mlp.py` did not train on it.
-const HELD_OUT: usize = 4;
 /// The least share of the held-out digits that must be recognised.
 const LEAST_ACCURACY: f64 = 0.95;
 
@@ -68,23 +64,9 @@ struct Digits {
 
 impl Digits {
     fn held_out(path: &Path) -> Result<Self> {
-        let refuse = |why: String| Error::Input { what: path.display().to_string(), why };
-        let mut text = String::new();
-        File::open(path)
-            .and_then(|file| GzDecoder::new(file).read_to_string(&mut text))
-            .map_err(|error| refuse(format!("cannot be read: {error}")))?;
-        let mut digits = Self { pixels: Vec::new(), classes: Vec::new() };
-        for (row, line) in text.lines().enumerate().skip(HELD_OUT - 1).step_by(HELD_OUT) {
-            let fields: Option<Vec<u8>> = line.split(',').map(|field| field.parse().ok()).collect();
-            match fields.as_deref().and_then(<[u8]>::split_last) {
-                Some((&class, pixels)) if pixels.len() == PIXELS => {
-                    digits.pixels.extend(pixels.iter().map(|&pixel| f32::from(pixel) / 16.0));
-                    digits.classes.push(class.into());
-                }
-                _ => return Err(refuse(format!("line {} is not {PIXELS} pixels and a class", row + 1))),
-            }
-        }
-        if digits.classes.is_empty() { Err(refuse("holds no digits".into())) } else { Ok(digits) }
+        let digits = digits::held_out(path)?;
+        let pixels = digits.iter().flat_map(|digit| &digit.pixels).map(|&pixel| f32::from(pixel) / 16.0);
+        Ok(Self { pixels: pixels.collect(), classes: digits.iter().map(|digit| digit.class).collect() })
     }
 }
 

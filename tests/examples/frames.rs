@@ -41,7 +41,7 @@ fn assert_report(report: &Value, [width, height]: [u64; 2], frames: u64, checked
 }
 
 /// The size of a PNG file, and its pixels of three bytes each.
-fn picture(path: &Path) -> ([u32; 2], Vec<u8>) {
+pub(crate) fn picture(path: &Path) -> ([u32; 2], Vec<u8>) {
     let file = fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut reader = png::Decoder::new(std::io::BufReader::new(file)).read_info().expect("a PNG file");
     let mut pixels = vec![0; reader.output_buffer_size().expect("its size is known")];

@@ -4,6 +4,7 @@ mod algebra;
 mod benchmark;
 mod benchmark_compare;
 mod benchmark_files;
+mod classify;
 mod embed;
 mod equivariant;
 mod explain;
