@@ -11,6 +11,8 @@ mod clifford;
 mod clifford_layers;
 #[path = "connected.rs"]
 mod connected;
+#[path = "conv.rs"]
+mod conv;
 #[path = "windows.rs"]
 mod windows;
 
@@ -57,6 +59,7 @@ const PROGRAMS: &[(&str, Start)] = &[
     ("benches/clifford", || clifford::main().report()),
     ("benches/clifford_layers", || clifford_layers::main().report()),
     ("benches/connected", || connected::main().report()),
+    ("benches/conv", || conv::main().report()),
     ("benches/factor", || factor::main().report()),
     ("benches/first_result", || first_result::main().report()),
     ("benches/gemm", || gemm::main().report()),

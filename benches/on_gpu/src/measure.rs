@@ -71,6 +71,7 @@ pub(crate) fn run(
         Section::Staging => run.bench("staging", SIZES, &[]),
         Section::Variants => run.bench("variants", FEW_SIZES, &[]),
         Section::Attention => run.attention(),
+        Section::Conv => run.conv(),
         Section::Ops => run.bench("ops", OPS_SIZES, &[]),
         Section::Windows => run.windows(),
         Section::Norms => run.logs("norms", NORM_SIZES, "Layer,Group"),
@@ -174,6 +175,12 @@ impl Run<'_> {
             Some(last) => self.bench("attention", ATTENTION_SIZES, &[("TILEWISE_SIZES", &last)]),
             None => self.bench("attention", ATTENTION_SIZES, &[]),
         }
+    }
+
+    /// Images of 56 x 56; a small run takes smaller ones, and some of the cases.
+    fn conv(&mut self) -> Result<()> {
+        let small = [("TILEWISE_SIZES", "8"), ("TILEWISE_ONLY", "1x1,depthwise,fused")];
+        self.bench("conv", &[56], if self.is_small() { &small } else { &[] })
     }
 
     /// A tensor of 1 GiB; a small run takes one of 2 MiB.

@@ -17,6 +17,8 @@ pub(crate) enum Section {
     Benchmark,
     /// The bench `attention`: attention and its gradients, against their products and softmax
     Attention,
+    /// The bench `conv`: convolutions, against products of their sizes and copies
+    Conv,
     /// The bench `norms`: norms of rows and of channels, against copies of their bytes
     Norms,
     /// The bench `rows`: reductions and softmax, against copies of their bytes
@@ -68,7 +70,7 @@ impl Section {
             Self::Info | Self::Host | Self::Staging | Self::Frames => 10,
             Self::Sketch | Self::Factor | Self::Clifford | Self::CliffordLayers | Self::Connected => 15,
             Self::Embed | Self::Windows | Self::Flash => 15,
-            Self::Norms | Self::Rows | Self::Ops | Self::SketchedLayers | Self::Tune => 25,
+            Self::Conv | Self::Norms | Self::Rows | Self::Ops | Self::SketchedLayers | Self::Tune => 25,
             Self::Peers | Self::Benchmark | Self::Attention | Self::Variants | Self::Gemm => 35,
             Self::Peaks | Self::Tiles | Self::Sweep | Self::Checked => 60,
         }
@@ -93,6 +95,7 @@ impl Section {
             Self::Peers => "cuBLAS",
             Self::Benchmark => "Operations, peaks and predictions",
             Self::Attention => "Attention",
+            Self::Conv => "Convolutions",
             Self::Norms => "Norms",
             Self::Rows => "Reductions and softmax",
             Self::Ops => "Operations on elements",

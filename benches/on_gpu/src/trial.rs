@@ -31,6 +31,7 @@ const ROWS: &[(Section, &str)] = &[
         Section::Attention,
         "| whole | 32 x 32 x 64 | f32 -> f32 | # | its products and its softmax | # | # | - |",
     ),
+    (Section::Conv, "| depthwise 3x3 | 256 x 128 x 9 | f32 -> f32 | # | * | # | # | # |"),
     (Section::Norms, "| Layer Forward | 64 x 64 x 1 | f32 -> f32 | # | * | # | # | - |"),
     (Section::Rows, "| Sum | 4 x 1024 x 1 | f32 -> f32 | # | * | # | # | - |"),
     (Section::Ops, "| add | 32 x 32 x 1 | f32 -> f32 | # | * | # | # | - |"),

@@ -74,6 +74,7 @@ impl Page {
             Section::Embed | Section::Frames => self.part(dir, section, network::text),
             Section::Benchmark | Section::Tune => self.printed(dir, section),
             Section::Attention
+            | Section::Conv
             | Section::Norms
             | Section::Rows
             | Section::Ops

@@ -15,6 +15,9 @@ fn about(case: &str) -> &str {
             "Attention of 8 heads: m are the queries, n the keys, k is the head dim. One query (`decode`) is compared with a copy \
              of as many bytes."
         }
+        "conv" => {
+            "Convolutions of four images. m, n and k are the sizes of the product: windows, output channels and terms of a sum."
+        }
         "norms" => {
             "Norms. m and n are the extents of a matrix, k is the number of groups, and 1 of a norm of rows."
         }
