@@ -1,7 +1,7 @@
 //! Plays the frames: replayed and eager in turns, counted, timed, checked, and written as PNG files.
 
 use crate::check::{Found, check};
-use crate::network::{INPUTS, Network, REACH, Stages};
+use crate::network::{HIDDEN, Network, REACH, Stages};
 use crate::picture;
 use crate::report::{Counts, Host, Played, Report};
 use crate::source::{COLOURS, Source, bytes_of};
@@ -75,10 +75,10 @@ pub(crate) fn run(mut source: Source, seed: u64, every: u32, out: Option<&Path>)
     })
 }
 
-/// Fails if the device cannot bind the samples of a frame, its largest operand.
+/// Fails if the device cannot bind the neurons of a frame's pixels, its largest operand.
 fn check_size(gpu: &Gpu, size: [u32; 2]) -> Result<()> {
     let [width, height] = size;
-    let needed = u64::from(width) * u64::from(height) * (INPUTS * size_of::<f16>()) as u64;
+    let needed = u64::from(width) * u64::from(height) * (HIDDEN * size_of::<f16>()) as u64;
     let allowed = gpu.caps().limits.binding_bytes;
     if needed <= allowed {
         return Ok(());
@@ -158,7 +158,7 @@ impl Film<'_> {
         self.eager.write(frame)?;
         let replayed = self.replay.run(&[self.image.view()])?;
         let eager = self.network.forward(&self.eager)?;
-        let is_same = is_same(&replayed.samples, &eager.samples)?
+        let is_same = is_same(&replayed.image, &eager.image)?
             && is_same(&replayed.hidden[0], &eager.hidden[0])?
             && is_same(&replayed.hidden[1], &eager.hidden[1])?
             && is_same(&replayed.colours, &eager.colours)?

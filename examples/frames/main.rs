@@ -4,11 +4,12 @@
 //! cargo run --release --example frames
 //! cargo run --release --example frames -- --frames 120 --size 640x360 --seed 3 --out pictures
 //! cargo run --release --example frames -- --input video.rgb --size 640x360   # raw RGB, three bytes for each pixel
+//! cargo run --release --example frames -- --large   # what a large network would cost, on devices that are not here
 //! ```
-//! The network sees the 3 x 3 neighbours of each pixel and computes a new colour in five launches. All frames are
-//! computed twice, in turns of a few frames: by a [`tilewise::gpu::Replay`], and by the same calls without one. The
-//! read of a frame is awaited only after the next frame has been recorded. The exit status is 0 only if both have the
-//! same bits, every checked value is within its bound of the definition in f64, and a replayed frame neither creates a
+//! The network sees the 3 x 3 neighbours of each pixel, by a convolution with batch norm and `SiLU` in one launch, and computes a new
+//! colour in five launches. All frames are computed twice, in turns of a few frames: by a [`tilewise::gpu::Replay`], and by the same
+//! calls without one. The read of a frame is awaited only after the next frame has been recorded. The exit status is 0 only if both
+//! have the same bits, every checked value is within its bound of the definition in f64, and a replayed frame neither creates a
 //! buffer nor prepares a plan, as the counters of [`tilewise::Gpu::stats`] show.
 //!
 //! The time of the host is that within the library's calls, the driver's included. A software driver computes within
@@ -16,12 +17,16 @@
 
 mod check;
 mod film;
+mod large;
 mod network;
 mod pattern;
+mod planned;
 mod report;
 mod source;
+mod unet;
 
 use clap::Parser;
+use large::Large;
 use pictures::picture::{size, unwritable};
 use report::Report;
 use source::Source;
@@ -59,6 +64,9 @@ struct Args {
     /// Writes each computed frame as a PNG file into this folder
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Says what a U-Net of 880 million parameters would cost on devices that are not here, and ends
+    #[arg(long, conflicts_with_all = ["input", "size", "frames", "seed", "check", "out"])]
+    large: bool,
     /// Prints one JSON object and nothing else
     #[arg(long)]
     json: bool,
@@ -86,6 +94,9 @@ fn picture(folder: &Path, index: u32) -> PathBuf {
 
 fn main() -> ExitCode {
     let args = Args::parse();
+    if args.large {
+        return reported(large::plan(), args.json, Large::json, |_| true);
+    }
     let source = match open(&args) {
         Ok(source) => source,
         Err(error) => {

@@ -3,6 +3,8 @@
 use crate::source::COLOURS;
 use std::f64::consts::TAU;
 use support::splitmix;
+use tilewise::conv::{Convolution, batch_norm_terms};
+use tilewise::ops::RunningStatistics;
 use tilewise::{Activation, Element, Gemm, Gpu, Result, Tensor, f16};
 
 /// Distance between a pixel and its neighbours, along each axis. A frame has a border of this width, which repeats its
@@ -13,13 +15,22 @@ pub(crate) const SIDE: usize = 3;
 /// Inputs of a pixel: the colours of its samples.
 pub(crate) const INPUTS: usize = SIDE * SIDE * COLOURS;
 /// Neurons of a hidden layer. The first half is for colours, the second half for edges in as many directions.
-const HIDDEN: usize = 32;
+pub(crate) const HIDDEN: usize = 32;
 const HALF: usize = HIDDEN / 2;
 
-/// Three layers. The seed chooses the colours.
+/// A block and two layers. The seed chooses the colours.
 pub(crate) struct Network {
-    pub(crate) layers: [Layer; 3],
+    pub(crate) block: Block,
+    pub(crate) layers: [Layer; 2],
     size: [usize; 2],
+}
+
+/// Convolution, batch norm and `SiLU`.
+pub(crate) struct Block {
+    /// (out, row, column, colour)
+    pub(crate) weight: Tensor<f16>,
+    /// The batch norm: the scale and the shift of each channel.
+    pub(crate) terms: [Tensor<f32>; 2],
 }
 
 /// A layer: activation(x weight + bias).
@@ -32,8 +43,8 @@ pub(crate) struct Layer {
 
 /// What the network computes of a frame, one launch each.
 pub(crate) struct Stages {
-    /// (pixel, input)
-    pub(crate) samples: Tensor<f16>,
+    /// The frame with its border (row, column, colour)
+    pub(crate) image: Tensor<f16>,
     /// (pixel, neuron)
     pub(crate) hidden: [Tensor<f16>; 2],
     /// (pixel, colour), from -128 to 127, and beyond
@@ -47,12 +58,12 @@ impl Network {
     pub(crate) fn new(gpu: &Gpu, seed: u64, [width, height]: [u32; 2]) -> Result<Self> {
         let mut random = splitmix(seed ^ 0x6672_616d_6573);
         let mut uniform = || 2.0 * (random() >> 11) as f64 / (1u64 << 53) as f64 - 1.0;
+        let block = Block::new(gpu, &features(&mut uniform))?;
         let layers = [
-            Layer::new(gpu, features(&mut uniform), Activation::Tanh)?,
             Layer::new(gpu, mixed(&mut uniform), Activation::Gelu)?,
             Layer::new(gpu, palette(&mut uniform), Activation::None)?,
         ];
-        Ok(Self { layers, size: [width, height].map(|pixels| pixels as usize) })
+        Ok(Self { block, layers, size: [width, height].map(|pixels| pixels as usize) })
     }
 
     /// The shape of a frame with its border: (height, width, colour).
@@ -63,29 +74,42 @@ impl Network {
 
     /// Computes a frame in five launches.
     pub(crate) fn forward(&self, image: &Tensor<i8>) -> Result<Stages> {
-        let ([width, height], [_, padded, _]) = (self.size, self.shape());
-        let pixels = width * height;
-        // A view in which each pixel has its neighbours; they overlap. The cast copies them into rows.
-        let row = padded * COLOURS;
-        let samples = image.as_strided(
-            &[height, width, SIDE, SIDE, COLOURS],
-            &[row, COLOURS, REACH * row, REACH * COLOURS, 1],
-            0,
-        )?;
-        let samples = samples.cast::<f16>()?.reshape([pixels, INPUTS])?;
-        let [first, second, last] = &self.layers;
-        let features = first.product(&samples).out::<f16>().run()?;
+        let (image, [height, width, colours]) = (image.cast::<f16>()?, self.shape());
+        let Block { weight, terms: [scale, shift] } = &self.block;
+        let features = Convolution::new(&image.reshape([1, height, width, colours])?, weight)
+            .dilation([REACH; 2])
+            .scale_shift(scale, shift)
+            .activation(Activation::Silu)
+            .run()?;
+        let features = features.reshape([self.size.iter().product(), HIDDEN])?;
+        let [second, last] = &self.layers;
         let mixed = second.product(&features).out::<f16>().run()?;
         let colours = last.product(&mixed).run()?;
         let bytes = colours.cast_saturating::<i8>()?;
-        Ok(Stages { samples, hidden: [features, mixed], colours, bytes })
+        Ok(Stages { image, hidden: [features, mixed], colours, bytes })
+    }
+}
+
+/// The nearest values of f16.
+fn rounded(values: &[f64]) -> Vec<f16> {
+    values.iter().map(|&x| <f16 as Element>::from_f64(x)).collect()
+}
+
+impl Block {
+    /// The batch norm divides by the deviation of bytes, and adds the bias.
+    fn new(gpu: &Gpu, Parameters { weight, bias }: &Parameters) -> Result<Self> {
+        let outputs = bias.len();
+        let beta: Vec<f32> = bias.iter().map(|&x| <f32 as Element>::from_f64(x)).collect();
+        let running =
+            RunningStatistics { mean: gpu.zeros([outputs])?, variance: gpu.full([outputs], 128.0 * 128.0)? };
+        let terms = batch_norm_terms(&running, None, Some(&gpu.tensor(&beta, [outputs])?), 1e-5)?;
+        let weight = gpu.tensor(&rounded(weight), [INPUTS, outputs])?.t().contiguous()?;
+        Ok(Self { weight: weight.reshape([outputs, SIDE, SIDE, COLOURS])?, terms })
     }
 }
 
 impl Layer {
     fn new(gpu: &Gpu, Parameters { weight, bias }: Parameters, activation: Activation) -> Result<Self> {
-        let rounded =
-            |values: &[f64]| values.iter().map(|&x| <f16 as Element>::from_f64(x)).collect::<Vec<f16>>();
         let shape = [weight.len() / bias.len(), bias.len()];
         let (weight, bias) =
             (gpu.tensor(&rounded(&weight), shape)?, gpu.tensor(&rounded(&bias), [bias.len()])?);
@@ -119,22 +143,21 @@ impl Parameters {
 
 /// Features of the neighbourhood: its mean in a random colour, or the slope of its brightness in one of 16 directions.
 fn features(uniform: &mut impl FnMut() -> f64) -> Parameters {
-    let axes: Vec<f64> = (0..HALF * COLOURS).map(|_| 2.2 * uniform()).collect();
+    let axes: Vec<f64> = (0..HALF * COLOURS).map(|_| 3.2 * uniform()).collect();
     let smooth = [1.0, 2.0, 1.0];
     let weight = |input: usize, neuron: usize| {
         let (sample, colour) = (input / COLOURS, input % COLOURS);
         let [row, column] = [sample / SIDE, sample % SIDE];
         let [down, across] = [row as f64 - 1.0, column as f64 - 1.0];
-        let value = match neuron.checked_sub(HALF) {
+        match neuron.checked_sub(HALF) {
             None => axes[neuron * COLOURS + colour] * smooth[row] * smooth[column] / 16.0,
             Some(direction) => {
                 let angle = TAU * direction as f64 / HALF as f64;
                 let slope = angle.cos() * across * smooth[row] + angle.sin() * down * smooth[column];
                 let brightness = [0.3, 0.5, 0.2][colour];
-                5.0 * brightness * slope / 8.0
+                4.0 * brightness * slope / 8.0
             }
-        };
-        value / 128.0 // inputs are bytes minus 128
+        }
     };
     Parameters::new([INPUTS, HIDDEN], weight, |neuron| if neuron < HALF { 0.5 * uniform() } else { 0.0 })
 }

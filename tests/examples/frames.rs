@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use support::example::{run, scratch};
 
-/// The launches of a frame: the samples, three layers, and the bytes.
+/// The launches of a frame: its cast, a convolution, two layers, and the bytes.
 const LAUNCHES: u64 = 5;
 
 fn assert_report(report: &Value, [width, height]: [u64; 2], frames: u64, checked: u64) {
@@ -118,11 +118,38 @@ fn frames_of_a_file_are_read_in_order() {
 #[test]
 fn frames_that_the_device_cannot_hold_are_refused_in_one_sentence() {
     let Some(gpu) = support::gpu() else { return };
-    if gpu.caps().limits.binding_bytes < 4096 * 4096 * 54 {
+    if gpu.caps().limits.binding_bytes < 4096 * 4096 * 64 {
         let ended = run("frames", &["--frames", "1", "--size", "4096x4096", "--json"], &[]);
         let refusal = ended.refusal();
         assert!(refusal.contains("--size") && refusal.contains("4096x4096"), "{refusal}");
     }
+}
+
+/// By plan, on an RTX 3090, a frame of the U-Net takes at most 28 ms and 4,000 MB, and matrix units compute nearly all of it.
+#[test]
+fn a_large_network_is_planned_for_devices_that_are_not_here() {
+    let report = run("frames", &["--large", "--json"], &[]).json();
+    let parameters = report["parameters"].as_f64().expect("a number");
+    assert!((parameters / 880e6 - 1.0).abs() < 0.005, "{parameters}");
+    assert_eq!([&report["width"], &report["height"]], [1280, 768]);
+    let rows = report["fixtures"].as_array().expect("a list");
+    let known = tilewise::planning::fixtures::ALL.map(|(name, _)| name);
+    assert_eq!(rows.iter().filter_map(|row| row["fixture"].as_str()).collect::<Vec<_>>(), known);
+    let number = |row: &Value, name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"));
+    for row in rows {
+        if let Some(lacks) = row["lacks"].as_str() {
+            assert_eq!((row["fixture"].as_str(), lacks), (Some("bare-vulkan"), "needs 6 storage bindings"));
+            continue;
+        }
+        // Weights are f16, scales, shifts and biases f32.
+        let weights = number(row, "megabytes_of_weights") / (2e-6 * parameters);
+        assert!(weights > 1.0 && weights < 1.001, "{row}");
+        assert!(number(row, "milliseconds") > 0.0 && number(row, "launches") > 200.0, "{row}");
+    }
+    let row = rows.iter().find(|row| row["fixture"] == "rtx-3090").expect("it is a fixture");
+    assert!(number(row, "milliseconds") <= 28.0 && number(row, "on_matrix_units") >= 0.8, "{row}");
+    let megabytes = number(row, "megabytes_of_weights") + number(row, "megabytes_of_activations");
+    assert!(megabytes <= 4000.0, "{row}");
 }
 
 #[test]
@@ -139,6 +166,7 @@ fn wrong_input_ends_with_a_short_message() {
         (&["--frames", "0"], &["--frames", "0"]),
         (&["--check", "0"], &["--check", "0"]),
         (&["--seed", "-1"], &["-1"]),
+        (&["--large", "--size", "4x4"], &["--large", "--size"]),
         (&["--input", &names[0]], &["--size"]),
         (&["--input", &names[0], "--size", "4x4"], &["short.rgb", "101 bytes", "whole number", "4x4", "48"]),
         (&["--input", &names[0], "--size", "64x64"], &["short.rgb", "101 bytes", "12288"]),
