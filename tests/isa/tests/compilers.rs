@@ -67,9 +67,33 @@ fn no_kernel_spills_and_every_coop_plan_multiplies_matrices() {
                 assert_eq!(found, steps, "{name}: {named}");
             }
         }
+        found.extend(convolutions(name, &rows));
         found.extend(faults(&rows));
     }
     assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// Convolutions of one group that no matrix instruction multiplies, in the types for which the target has them; and those of 64
+/// channels without a load of 16 bytes, where the compiler has any.
+fn convolutions(target: &str, rows: &[Row]) -> Vec<String> {
+    let types: &[&str] = if target == "gfx1201" { &["f16", "bf16"] } else { &["f16"] };
+    let mut found = Vec::new();
+    for dtype in types {
+        let is_of =
+            |row: &&Row| row.name.starts_with(&format!("conv {dtype}, ")) && row.name.contains(" to ");
+        let of_type: Vec<&Row> = rows.iter().filter(is_of).collect();
+        assert_eq!(of_type.len(), 5, "{target}: {dtype}");
+        for row in of_type {
+            let is_narrow = row.name.contains(" 64 to ") && row.loads.keys().last() < Some(&16);
+            if row.matrix == 0 || is_narrow && target != "nv176" {
+                found.push(format!(
+                    "{target}: {}: {} matrix instructions, {:?}",
+                    row.name, row.matrix, row.loads
+                ));
+            }
+        }
+    }
+    found
 }
 
 /// Products of 8 bits are instructions of their own types, if the compiler has them: matrices of f16 would be right, and half as fast.

@@ -1,4 +1,7 @@
-//! What networks do between their products: expressions, norms, losses, rotary embeddings, cumulative sums.
+//! What networks do besides their products: convolutions, expressions, norms, losses, rotary embeddings, cumulative sums.
+
+#[path = "convolutions.rs"] // as `networks` itself
+mod convolutions;
 
 use super::{FITS, List, flat};
 use support::heads::heads;
@@ -18,6 +21,7 @@ use tilewise::planning::ops::{
 /// Adds the plans.
 pub(super) fn add(plans: &mut List<'_>) {
     attention(plans);
+    convolutions::add(plans);
     for dtype in [F32, F16] {
         gradients_of_attention(plans, dtype);
         expressions(plans, dtype);

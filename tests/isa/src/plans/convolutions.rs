@@ -1,0 +1,49 @@
+//! Convolutions as in networks for images: with a batch norm and `SiLU` in their launch, three channels and odd ones, one pixel,
+//! depthwise, and their gradients.
+
+use super::{FITS, List, flat};
+use tilewise::conv::{ConvGeometry, ConvOptions, Padding};
+use tilewise::planning::conv::{ConvBackward, ConvGradientOf, ConvLayouts, ConvProblem};
+use tilewise::{Activation, DType};
+
+/// Channels, output channels, and height and width of the kernel.
+const BLOCKS: [[usize; 3]; 5] = [[64, 64, 3], [3, 67, 3], [67, 129, 3], [129, 251, 3], [64, 256, 1]];
+/// Images, height and width.
+const IMAGES: [usize; 3] = [4, 56, 56];
+
+/// Adds the plans.
+pub(super) fn add(plans: &mut List<'_>) {
+    for dtype in [DType::F32, DType::F16, DType::Bf16] {
+        for [channels, outputs, kernel] in BLOCKS {
+            let name = format!("conv {dtype}, {kernel}x{kernel} {channels} to {outputs}");
+            plans.add("conv", &name, &block([channels, outputs, kernel], 1, dtype));
+        }
+        plans.add("conv", &format!("conv {dtype}, depthwise 3x3"), &block([128, 128, 3], 128, dtype));
+        let [images, height, width] = IMAGES;
+        let (x, weight) = (flat(&[images, height, width, 64]), flat(&[64, 3, 3, 64]));
+        let geometry = ConvGeometry::new("isa", &x, &weight, &options(3, 1)).expect(FITS);
+        for (of, other, name) in
+            [(ConvGradientOf::Input, &weight, "images"), (ConvGradientOf::Weight, &x, "weight")]
+        {
+            let problem = ConvBackward::new("isa", &geometry, of, [other, &x], dtype).expect(FITS);
+            plans.add("conv", &format!("conv {dtype}, gradient of the {name}"), &problem);
+        }
+    }
+}
+
+fn options(kernel: usize, groups: usize) -> ConvOptions {
+    ConvOptions::new().padding(Padding::Explicit([[kernel / 2; 2]; 2])).groups(groups)
+}
+
+fn block([channels, outputs, kernel]: [usize; 3], groups: usize, dtype: DType) -> ConvProblem {
+    let [images, height, width] = IMAGES;
+    let of_channels = flat(&[outputs]);
+    let layouts = ConvLayouts {
+        x: &flat(&[images, height, width, channels]),
+        weight: &flat(&[outputs, kernel, kernel, channels / groups]),
+        bias: None,
+        scale_shift: Some([&of_channels; 2]),
+        residual: None,
+    };
+    ConvProblem::new(layouts, &options(kernel, groups), Activation::Silu, dtype).expect(FITS)
+}
