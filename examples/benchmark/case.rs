@@ -9,6 +9,8 @@ use tilewise::{DType, Precision};
 
 /// Heads of attention.
 pub(crate) const HEADS: usize = 8;
+/// Height and width of the kernel of a convolution.
+pub(crate) const TAPS: usize = 3;
 
 /// An operation that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -18,6 +20,7 @@ pub(crate) enum Op {
     Sketch,
     Clifford,
     Attention,
+    Conv,
 }
 
 impl Op {
@@ -59,6 +62,7 @@ pub(crate) struct Case {
     /// - sketch: an operator of m rows and k columns, applied to an operand (k, n).
     /// - clifford: the geometric product of m x n pairs of multivectors of k blades.
     /// - attention: m queries, n keys, k features of a head, 8 heads.
+    /// - conv: an image of m x m pixels with n channels, and k output channels.
     pub(crate) shape: [usize; 3],
     pub(crate) dtype: DType,
     /// For products of f32.

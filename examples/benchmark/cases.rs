@@ -15,6 +15,8 @@ const GPU_SIZES: [&[usize]; 2] = [&[1024, 4096], &[512, 1024, 2048, 4096, 8192]]
 /// Features of a Clifford product, and its blades, those of Cl(3).
 const FEATURES: usize = 64;
 const BLADES: usize = 8;
+/// Channels of a convolution.
+const CHANNELS: usize = 64;
 /// Features of a head of attention.
 const HEAD_DIM: usize = 64;
 
@@ -74,6 +76,7 @@ fn shape(op: Op, size: Size) -> [usize; 3] {
         (Op::Sketch, Size::Edge(edge)) => [edge.div_ceil(4), edge, edge],
         (Op::Clifford, Size::Edge(edge)) => [edge, FEATURES, BLADES],
         (Op::Attention, Size::Edge(edge)) => [edge, edge, HEAD_DIM],
+        (Op::Conv, Size::Edge(edge)) => [edge.div_ceil(4), CHANNELS, CHANNELS],
         (_, Size::Shape(shape)) => shape,
     }
 }

@@ -1,6 +1,6 @@
 //! Whether a case fits the device, before anything is allocated for it.
 
-use crate::case::{Case, HEADS, Op};
+use crate::case::{Case, HEADS, Op, TAPS};
 use bench::turns::Turns;
 use tilewise::{Caps, DType, Error, Gpu, Result};
 
@@ -111,6 +111,11 @@ fn needs(case: &Case) -> (Vec<Need>, Need) {
             let of = |name, length| need(name, [HEADS, length, k], dtype);
             (vec![of("the queries", m), of("the keys", n), of("the values", n)], of("the result", m))
         }
+        Op::Conv => {
+            let operands =
+                vec![need("the image", [m, m, n], dtype), need("the weight", [TAPS * TAPS, n, k], dtype)];
+            (operands, need("the result", [m, m, k], dtype))
+        }
     }
 }
 
@@ -122,5 +127,6 @@ fn flops(case: &Case) -> f64 {
         Op::Sketch => 0.0,
         Op::Clifford => 2.0 * m * n * k * k,
         Op::Attention => 4.0 * HEADS as f64 * m * n * k,
+        Op::Conv => 2.0 * (TAPS * TAPS) as f64 * m * m * n * k,
     }
 }

@@ -1,4 +1,4 @@
-//! Measures matrix products, sketches, Clifford products and attention on this machine's device: how fast they are, what
+//! Measures matrix products, sketches, Clifford products, attention and convolutions on this machine's device: how fast they are, what
 //! share of the device's peaks that is, and whether the predictions of their plans hold.
 //!
 //! ```sh

@@ -1,4 +1,4 @@
-//! Says how a device would multiply two matrices, and how long that is predicted to take: a device of this machine, or one that
+//! Says how a device would multiply two matrices, or convolve images, and how long that is predicted to take: a device of this machine, or one that
 //! nobody here has.
 //!
 //! ```sh
@@ -7,15 +7,17 @@
 //! cargo run --release --example explain -- --device radv-rdna3 --m 64 --n 4096 --k 1024 --layout nt --json
 //! cargo run --release --example explain -- --device bare-webgpu --text
 //! ```
-//! It prints the plan with its reasons, every tile that could run, from the fastest to the slowest, and the roofline. With
-//! `--device` no GPU is opened, and nothing is computed. With `--text` it ends with the plan's kernels as the device gets them: a file
-//! of `shaders/` is a kernel with places that plans fill.
+//! It prints the plan with its reasons, every tile that could run, from the fastest to the slowest, and the roofline; then the plans
+//! of a few convolutions of operands of that type. With `--device` no GPU is opened, and nothing is computed. With `--text` it ends
+//! with the product's kernels as the device gets them: a file of `shaders/` is a kernel with places that plans fill.
 
 mod candidates;
+mod convolutions;
 mod report;
 
 use candidates::candidates;
 use clap::{Parser, ValueEnum};
+use convolutions::convolutions;
 use report::Report;
 use serde_json::{Value, json};
 use std::process::ExitCode;
@@ -112,6 +114,7 @@ fn run(args: &Args) -> Result<Report> {
         plan,
         texts,
         candidates: candidates(&problem, &rounded, &caps),
+        convolutions: convolutions(args.dtype.into(), &caps)?,
         problem,
         layout: args.layout.name(),
         precision: args.precision,

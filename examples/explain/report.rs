@@ -1,6 +1,7 @@
 //! The report: plan, roofline, candidates.
 
 use crate::candidates::Candidate;
+use crate::convolutions::{Convolution, heading};
 use serde_json::{Value, json};
 use std::fmt;
 use support::{chosen_kernel, significant};
@@ -20,6 +21,7 @@ pub(crate) struct Report {
     pub(crate) texts: Vec<String>,
     /// From the fastest to the slowest.
     pub(crate) candidates: Vec<Candidate>,
+    pub(crate) convolutions: Vec<Convolution>,
 }
 
 /// The roofline model: operations at the peak of the unit that computes them, or bytes at the bandwidth of device memory,
@@ -116,6 +118,7 @@ impl Report {
             "share_of_peak": roofline.flops / seconds / roofline.peak,
             "share_of_roofline": roofline.seconds() / seconds,
             "candidates": self.candidates.iter().map(Candidate::json).collect::<Vec<_>>(),
+            "convolutions": self.convolutions.iter().map(Convolution::json).collect::<Vec<_>>(),
         })
     }
 }
@@ -152,11 +155,23 @@ impl fmt::Display for Report {
         if let Some(inner) = self.candidates.iter().find_map(|one| one.inner_loop) {
             writeln!(f, "Inner loops as Mesa {} compiles them for {}.", inner.mesa, inner.target)?;
         }
+        self.convolutions(f)?;
         self.texts.iter().try_for_each(|text| write!(f, "\n{text}"))
     }
 }
 
 impl Report {
+    fn convolutions(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.convolutions.is_empty() {
+            return Ok(());
+        }
+        writeln!(f, "{:<66} predicted  on matrix units  kernel", heading())?;
+        self.convolutions.iter().try_for_each(|one| {
+            let (time, share) = (format!("{}s", scaled(one.plan.seconds())), percent(one.on_matrix_units));
+            writeln!(f, "  {:<64} {time:>9} {share:>16}  {}", one.name, one.kernel())
+        })
+    }
+
     fn roofline(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let roofline = Roofline::of(self);
         let Roofline { unit, peak, flops, bytes, bandwidth } = roofline;

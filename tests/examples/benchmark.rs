@@ -125,17 +125,18 @@ fn every_operation_is_measured_checked_saved_and_drawn() {
         ("sketch hadamard", [16, 64, 64]),
         ("clifford", [64, 64, 8]),
         ("attention", [64, 64, 64]),
+        ("conv", [16, 64, 64]),
     ];
     assert_eq!(shapes, want);
     assert_eq!(number(&rows(&report)[0], "bytes"), 49_152.0);
     // The share of the rows that the predictions were right for. None is tuned.
     let predictions = &report["predictions"];
-    assert_eq!((&predictions["tuned"], number(&predictions["untuned"], "rows")), (&Value::Null, 7.0));
+    assert_eq!((&predictions["tuned"], number(&predictions["untuned"], "rows")), (&Value::Null, 8.0));
     for (name, factor) in [("within_2", 2.0), ("within_1_3", 1.3)] {
         let ratios = rows(&report).iter().map(|row| number(row, "over_predicted"));
         let within = ratios.filter(|ratio| (1.0 / factor..=factor).contains(ratio)).count();
         let share = number(&predictions["untuned"], name);
-        assert!((share - within as f64 / 7.0).abs() < 1e-12, "{name}: {report}");
+        assert!((share - within as f64 / 8.0).abs() < 1e-12, "{name}: {report}");
     }
     check_files(&report, &files);
     files.into_iter().for_each(|file| fs::remove_file(file).expect("it was written"));
@@ -165,7 +166,7 @@ fn check_files(report: &Value, [save, csv, svg]: &[PathBuf; 3]) {
     let table = fs::read_to_string(csv).expect("it was written");
     let lines: Vec<&str> = table.lines().collect();
     assert!(
-        lines.len() == 8 && lines[0].starts_with("op,m,n,k,dtype,precision,pinned,kernel,tile,seconds,"),
+        lines.len() == 9 && lines[0].starts_with("op,m,n,k,dtype,precision,pinned,kernel,tile,seconds,"),
         "{table}"
     );
     let picture = fs::read_to_string(svg).expect("it was written");
@@ -272,7 +273,8 @@ fn sizes_that_no_device_holds_are_refused_before_anything_is_allocated() {
         ("4294967296x4294967296x4294967296", ["gemm 4294967296 f32", "overflow"]),
         ("18446744073709551615", ["gemm 18446744073709551615 f32", "overflow"]),
     ] {
-        let ended = run("benchmark", &["--ops", "gemm,gemv,sketch,clifford,attention", "--sizes", size], &[]);
+        let ended =
+            run("benchmark", &["--ops", "gemm,gemv,sketch,clifford,attention,conv", "--sizes", size], &[]);
         let refusal = ended.refusal();
         assert!(
             words.iter().all(|word| refusal.contains(word)) && refusal.contains("other cases"),
@@ -302,7 +304,7 @@ fn sizes_that_no_device_holds_are_refused_before_anything_is_allocated() {
 #[test]
 fn unknown_options_are_refused() {
     for (arguments, word) in [
-        (&["--ops", "gemm,magic"][..], "possible values: gemm, gemv, sketch, clifford, attention"),
+        (&["--ops", "gemm,magic"][..], "possible values: gemm, gemv, sketch, clifford, attention, conv"),
         (&["--sizes", "0"], "is not a size such as 512 or 64x4096x1024"),
         (&["--sizes", "4x5"], "is not a size such as 512 or 64x4096x1024"),
         (&["--sizes", "18446744073709551616"], "is not a size such as 512 or 64x4096x1024"),

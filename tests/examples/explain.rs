@@ -50,6 +50,14 @@ fn explain_plans_for_every_device_that_is_not_here() {
                 let share = number(&one["inner_loop_share"]);
                 assert!(share > 0.0 && share <= 1.0, "{name}: {one}");
             }
+            let convolutions = report["convolutions"].as_array().expect("a list of convolutions");
+            let matrices: Vec<bool> =
+                convolutions.iter().map(|one| number(&one["on_matrix_units"]) == 1.0).collect();
+            assert!(convolutions.iter().all(|one| number(&one["seconds"]) > 0.0), "{name}: {report}");
+            // All but the depthwise one, as products: none of f32, which is strict.
+            let has_units =
+                dtype == "f16" && number(&report["roofline"]["peak_flops"]) == caps.machine.matrix_flops;
+            assert_eq!(matrices, [has_units, has_units, has_units, false], "{name}: {report}");
             // One reason for each kernel that was passed over.
             let reasons = report["reasons"].as_array().expect("a list of reasons");
             assert_eq!(reasons.len(), GemmKernel::ALL.len() - 1, "{name}: {report}");
@@ -112,6 +120,7 @@ fn explain_takes_types_layouts_and_precisions() {
         // No table has loops of 8 bits on matrices.
         if ["i8", "e4m3", "e5m2"].contains(&dtypes[0]) {
             assert!(inner.is_null(), "{inner}");
+            assert_eq!(report["convolutions"], Value::Array(vec![]), "no convolution takes {}", dtypes[0]);
             continue;
         }
         assert_eq!(inner["target"], "nv176", "{options:?}: {inner}");
@@ -121,6 +130,7 @@ fn explain_takes_types_layouts_and_precisions() {
     let ended = run("explain", &["--device", "apple-m2", "--dtype", "f16"], &NO_DRIVER);
     assert_eq!((ended.code(), ended.stderr.as_str()), (Some(0), ""), "{ended:?}");
     ended.prints(["Apple M2 (fixture apple-m2)", "gemm/coop", "roofline", "candidates", "by a formula"]);
+    ended.prints(["conv2d of 4 images of 56 x 56", "\n  3x3, 64 -> 64 channels ", " 100% ", "conv/direct "]);
     let ended = run("explain", &["--list"], &NO_DRIVER);
     assert!(ended.stdout.lines().count() == fixtures::ALL.len(), "{ended:?}");
 }

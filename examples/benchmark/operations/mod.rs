@@ -2,6 +2,7 @@
 
 mod attention;
 mod clifford;
+mod conv;
 mod product;
 mod sketch;
 
@@ -38,6 +39,7 @@ fn each<T: Real>(gpu: &Gpu, op: Op, cases: &[Case], patience: Patience) -> Vec<R
     let ready = match op {
         Op::Sketch => sketch::ready::<T>,
         Op::Clifford => clifford::ready::<T>,
+        Op::Conv => conv::ready::<T>,
         _ => attention::ready::<T>,
     };
     cases.iter().map(|case| ready(gpu, case, patience)).collect()
