@@ -1,13 +1,15 @@
 //! Convolutions of images that are stored channels last.
 //!
-//! Data flows one way: `geometry` (extents, checked), `problem`, `direct` (the kernel), `plan`, then `call`.
+//! Data flows one way: `geometry` (extents, checked), `problem`, `direct` (the kernel), `plan`, then `call`, then `layer`.
 
 pub(crate) mod backward;
 mod batch_norm;
 mod call;
 mod channel_reads;
+mod channels_first;
 mod direct;
 pub(crate) mod geometry;
+mod layer;
 mod options;
 mod plan;
 pub(crate) mod problem;
@@ -16,5 +18,7 @@ mod product;
 pub use backward::{conv_transpose2d, conv_transpose2d_backward, conv2d_backward};
 pub use batch_norm::{batch_norm_terms, fold_batch_norm};
 pub use call::{Convolution, conv2d};
+pub use channels_first::ChannelsFirst;
 pub use geometry::{ConvAxis, ConvGeometry};
+pub use layer::{BatchNorm2d, Conv2d, ConvBnAct, ConvTranspose2d, FoldedConv, SavedConvBnAct};
 pub use options::{ConvOptions, Padding, SamePadding};

@@ -1,9 +1,8 @@
-//! Convolutions and transposed convolutions: forward and all gradients; blocks with a batch norm and an activation, in one launch.
+//! Layers of convolutions and of transposed ones: forward and all gradients; blocks with a batch norm and an activation, in one launch.
 
 use crate::oracle::Oracle;
 use tilewise::conv::{
-    ConvOptions, Convolution, Padding, batch_norm_terms, conv_transpose2d, conv_transpose2d_backward, conv2d,
-    conv2d_backward, fold_batch_norm,
+    BatchNorm2d, Conv2d, ConvBnAct, ConvOptions, ConvTranspose2d, Padding, fold_batch_norm,
 };
 use tilewise::ops::RunningStatistics;
 use tilewise::{Activation, Gpu, Gradients, Real, Tensor};
@@ -33,12 +32,10 @@ fn bias<T: Real>(gpu: &Gpu, oracle: &mut Oracle) -> Option<Tensor<T>> {
 
 pub(crate) fn check<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let [x, weight] = ["x", "weight"].map(|name| oracle.tensor::<T>(gpu, name));
-    let bias = bias::<T>(gpu, oracle);
-    let y = conv2d(&x, &weight, bias.as_ref(), &options(oracle)).unwrap();
-    oracle.assert_output("y", &y);
+    let layer = Conv2d::new(weight, bias::<T>(gpu, oracle), options(oracle)).unwrap();
+    oracle.assert_output("y", &layer.forward(&x).unwrap());
     let grad = oracle.tensor::<T>(gpu, "grad_y");
-    let gradients = conv2d_backward(&x, &weight, bias.as_ref(), &options(oracle), &grad).unwrap();
-    assert_gradients(oracle, &gradients);
+    assert_gradients(oracle, &layer.backward(&x, &grad).unwrap());
 }
 
 pub(crate) fn transposed<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
@@ -46,11 +43,10 @@ pub(crate) fn transposed<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let bias = oracle.tensor::<T>(gpu, "bias");
     let [height, width] = numbers(oracle, "padding");
     let options = unpadded(oracle).padding(Padding::Explicit([[height; 2], [width; 2]]));
-    let more = numbers(oracle, "output_padding");
-    let y = conv_transpose2d(&x, &weight, Some(&bias), &options, more).unwrap();
-    oracle.assert_output("y", &y);
-    let gradients = conv_transpose2d_backward(&x, &weight, Some(&bias), &options, more, &grad).unwrap();
-    assert_gradients(oracle, &gradients);
+    let layer = ConvTranspose2d::new(weight, Some(bias), options).unwrap();
+    let layer = layer.output_padding(numbers(oracle, "output_padding"));
+    oracle.assert_output("y", &layer.forward(&x).unwrap());
+    assert_gradients(oracle, &layer.backward(&x, &grad).unwrap());
 }
 
 fn assert_gradients<T: Real>(oracle: &mut Oracle, (of_x, gradients): &(Tensor<T>, Gradients)) {
@@ -71,12 +67,13 @@ pub(crate) fn block<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let name: String = oracle.parameter("activation");
     let activation = Activation::ALL.into_iter().find(|known| known.to_string() == name).unwrap();
     let (running, eps) = (RunningStatistics { mean, variance }, oracle.parameter("eps"));
-    let [scale, shift] = batch_norm_terms(&running, Some(&gamma), Some(&beta), eps).unwrap();
-    let convolution = Convolution::new(&x, &weight).options(options(oracle)).scale_shift(&scale, &shift);
-    let convolution = bias.as_ref().map_or(convolution, |bias| convolution.bias(bias));
+    let conv = Conv2d::new(weight.clone(), bias.clone(), options(oracle)).unwrap();
+    let [weights, biases] = [&gamma, &beta].map(|of| Some(of.cast::<T>().unwrap()));
+    let norm = BatchNorm2d::new(weights, biases, running.clone()).unwrap().eps(eps);
     for (name, activation) in [("y_before_activation", Activation::None), ("y", activation)] {
+        let folded = ConvBnAct::new(conv.clone(), norm.clone(), activation).unwrap().folded().unwrap();
         let launches = gpu.stats().launches;
-        let y = convolution.activation(activation).run().unwrap();
+        let y = folded.forward(&x).unwrap();
         assert_eq!(gpu.stats().launches - launches, 1, "{oracle}");
         oracle.assert_output(name, &y);
     }

@@ -5,6 +5,7 @@ mod attention;
 mod convolution;
 mod cross_entropy;
 mod embedding;
+mod images;
 mod losses;
 mod multi_head;
 mod norms;

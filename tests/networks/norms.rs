@@ -1,7 +1,8 @@
 //! Norms: forward and all gradients.
 
 use crate::oracle::Oracle;
-use tilewise::ops::{BatchNorm, GroupNorm, LayerNorm, Normed, RmsNorm, RunningStatistics};
+use tilewise::conv::BatchNorm2d;
+use tilewise::ops::{GroupNorm, LayerNorm, Normed, RmsNorm, RunningStatistics};
 use tilewise::{Gpu, Gradients, Real, Tensor};
 
 /// An input that the file may lack.
@@ -53,28 +54,32 @@ pub(crate) fn group<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
 pub(crate) fn batch<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     let ([x, grad], [gamma, beta]) = operands::<T>(gpu, oracle);
     let [mean, variance] = ["running_mean", "running_var"].map(|name| oracle.tensor::<f32>(gpu, name));
-    let running = RunningStatistics { mean, variance };
-    let norm = BatchNorm::new()
-        .gamma(gamma.as_ref())
-        .beta(beta.as_ref())
-        .eps(oracle.parameter("eps"))
-        .momentum(oracle.parameter("momentum"));
-    let (after, gradients) = if oracle.parameter::<u8>("training") == 1 {
-        let normed = norm.training(&x, Some(&running)).unwrap();
+    let before = RunningStatistics { mean, variance };
+    let norm = BatchNorm2d::new(gamma, beta, before).unwrap().eps(oracle.parameter("eps"));
+    let mut norm = norm.momentum(Some(oracle.parameter("momentum")));
+    let (of_x, gradients) = if oracle.parameter::<u8>("training") == 1 {
+        let normed = norm.training(&x).unwrap();
         oracle.assert_output("y", &normed.y);
         oracle.assert_output("mean", &normed.mean);
         oracle.assert_output("var_biased", &normed.variance);
         oracle.assert_output("rstd", &normed.rstd);
-        let gradients = norm.training_backward(&x, &normed, &grad).unwrap();
-        (normed.running.unwrap(), gradients)
+        norm.training_backward(&x, &normed, &grad).unwrap()
     } else {
-        oracle.assert_output("y", &norm.run(&x, &running).unwrap());
-        let gradients = norm.backward(&x, &running, &grad).unwrap();
-        (running, gradients) // unchanged
+        oracle.assert_output("y", &norm.forward(&x).unwrap()); // statistics stay
+        norm.backward(&x, &grad).unwrap()
     };
-    oracle.assert_output("running_mean_after", &after.mean);
-    oracle.assert_output("running_var_after", &after.variance);
-    assert_gradients(oracle, &gradients);
+    oracle.assert_output("running_mean_after", &norm.running().mean);
+    oracle.assert_output("running_var_after", &norm.running().variance);
+    assert_gradients(oracle, &(of_x, of_norm(&gradients)));
+}
+
+/// The gradients of the layer by the names of the norm.
+fn of_norm(gradients: &Gradients) -> Gradients {
+    let mut of = Gradients::new();
+    for (from, to) in [("weight", "gamma"), ("bias", "beta")] {
+        gradients.get(from).map(|gradient| of.add(to, gradient.clone()).unwrap());
+    }
+    of
 }
 
 fn assert_gradients<T: Real>(oracle: &mut Oracle, (of_x, gradients): &(Tensor<T>, Gradients)) {

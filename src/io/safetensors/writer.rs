@@ -123,6 +123,11 @@ impl SafetensorsWriter {
         self.owned(name, Dtype::F64, shape, bytes)
     }
 
+    /// Adds one 64-bit integer. Tensors cannot have this type.
+    pub(crate) fn integer(self, name: String, value: i64) -> Result<Self> {
+        self.owned(name, Dtype::I64, &[], value.to_le_bytes().to_vec())
+    }
+
     fn owned(self, name: String, dtype: Dtype, shape: &[usize], bytes: Vec<u8>) -> Result<Self> {
         let range = 0..bytes.len();
         self.entry(name, Entry { dtype, shape: shape.to_vec(), bytes: Arc::new(bytes), range })

@@ -4,6 +4,7 @@ use super::problem::CastProblem;
 use crate::Result;
 use crate::error::{Named, call};
 use crate::layout::{Element, Overflow};
+use crate::plan::Plan;
 use crate::tensor::{Tensor, aside};
 use std::ops::Range;
 
@@ -18,6 +19,15 @@ impl<T: Element> Tensor<T> {
             return Ok(self.clone());
         }
         self.copied()
+    }
+
+    /// The plan of the copy of [`contiguous`](Self::contiguous); None if nothing is copied.
+    pub(crate) fn contiguous_plan(&self) -> Result<Option<Plan>> {
+        if self.layout().is_contiguous() || self.is_empty() {
+            return Ok(None);
+        }
+        let problem = CastProblem::new(self.layout(), T::DTYPE, T::DTYPE, Overflow::Rust)?;
+        self.gpu().explained(&problem).map(Some)
     }
 
     /// This tensor with neighbouring axes as one: a view if one stride covers them, otherwise a contiguous copy.
