@@ -8,7 +8,7 @@
 //! | factorise a matrix | [`rsvd`], [`cqrrpt`], [`range`]; with options [`Rsvd`], [`Cqrrpt`], [`RangeFinder`] |
 //! | solve, factorise or diagonalise small matrices | [`solve`], [`cholesky`], [`eigh`] |
 //! | solve least squares, and estimate a trace | [`lstsq`], [`Lstsq`], [`trace`] |
-//! | compress a layer, and a model file | [`SkLinear`], [`recommend_rank`], [`Compress`], [`expand`] |
+//! | compress a layer, a convolution, and a model file | [`SkLinear`], [`SkConv2d`], [`recommend_rank`], [`Compress`], [`expand`] |
 //!
 //! Without the feature `factorisations`, and in a browser, the module has operators, and layers that are random, loaded
 //! from files or built from their factors. Functions that factorise a matrix, or fit a layer to a weight, are left out.
@@ -36,7 +36,10 @@ pub use factor::{
     Cqrrpt, LeastSquares, Lstsq, PivotedQr, RangeFinder, Rsvd, Svd, Timings, TraceEstimate, cqrrpt, lstsq,
     range, rsvd, trace,
 };
-pub use layer::{FittedLayer, SignStorage, SkLinear, SkLinearBuilder, SkLinearForward};
+pub use layer::{
+    FittedConv, FittedLayer, SignStorage, SkConv2d, SkConv2dBuilder, SkLinear, SkLinearBuilder,
+    SkLinearForward,
+};
 pub use operator::{
     Direction, MAX_HADAMARD_LENGTH, MAX_NONZEROS, Scaling, Sketch, SketchKind, SparseAxis, philox,
 };

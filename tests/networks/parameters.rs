@@ -7,9 +7,10 @@ use tilewise::clifford::layer::{
     BiasOn, CliffordLayer, LayerProduct, MvLayerNorm, MvLinear, MvNormalization, MvSilu, ProductKind,
 };
 use tilewise::clifford::{BladeAxis, Multivectors, Signature};
+use tilewise::conv::{BatchNorm2d, Conv2d, ConvBnAct, ConvOptions, ConvTranspose2d, Padding};
 use tilewise::gemm::Linear;
 use tilewise::ops::{self, Reduction};
-use tilewise::sketch::SkLinear;
+use tilewise::sketch::{SkConv2d, SkLinear};
 use tilewise::{Activation, Error, Fill, Gpu, Gradients, ParameterMut, Parameters, Result, Tensor};
 
 const SPACE: Signature = Signature::CL3;
@@ -168,6 +169,78 @@ fn a_sketched_layer() {
         };
         check(&gpu, names, trained);
     }
+}
+
+#[test]
+fn layers_of_convolutions() {
+    let Some(gpu) = support::gpu() else { return };
+    let x = tensor(&gpu, &[2, 4, 5, 3], 1);
+    let options = ConvOptions::new().padding(Padding::Explicit([[1, 0], [1, 1]]));
+    let conv = Conv2d::random(&gpu, [3, 4], [2, 3], options, 2).unwrap();
+    let trained = Trained {
+        layer: conv.clone(),
+        forward: &|layer| layer.forward(&x),
+        backward_into: &|layer, g, to| layer.backward_into(&x, g, to).map(drop),
+    };
+    check(&gpu, &["weight", "bias"], trained);
+    let layer = ConvTranspose2d::random(&gpu, [3, 4], [3, 2], ConvOptions::new().stride([2, 1]), 3).unwrap();
+    let trained = Trained {
+        layer: layer.output_padding([1, 0]),
+        forward: &|layer| layer.forward(&x),
+        backward_into: &|layer, g, to| layer.backward_into(&x, g, to).map(drop),
+    };
+    check(&gpu, &["weight", "bias"], trained);
+    let norm = BatchNorm2d::untrained(&gpu, 4).unwrap();
+    let names = ["conv.weight", "bn.weight", "bn.bias"];
+    let block = ConvBnAct::new(conv.without_bias(), norm, Activation::Silu).unwrap();
+    let in_evaluation = Trained {
+        layer: block.clone(),
+        forward: &|layer| layer.folded()?.forward(&x),
+        backward_into: &|layer, g, to| layer.backward_into(&x, g, to).map(drop),
+    };
+    check(&gpu, &names, in_evaluation);
+    let in_training = Trained {
+        layer: block,
+        forward: &|layer: &ConvBnAct<f32>| Ok(layer.clone().training(&x)?.0),
+        backward_into: &|layer, g, to| {
+            layer.training_backward_into(&layer.clone().training(&x)?.1, g, to).map(drop)
+        },
+    };
+    check(&gpu, &names, in_training);
+}
+
+#[test]
+fn a_batch_norm() {
+    let Some(gpu) = support::gpu() else { return };
+    let x = tensor(&gpu, &[2, 3, 3, 5], 1);
+    let layer = BatchNorm2d::untrained(&gpu, 5).unwrap();
+    let in_evaluation = Trained {
+        layer: layer.clone(),
+        forward: &|layer| layer.forward(&x),
+        backward_into: &|layer, g, to| layer.backward_into(&x, g, to).map(drop),
+    };
+    check(&gpu, &["weight", "bias"], in_evaluation);
+    let in_training = Trained {
+        layer,
+        forward: &|layer: &BatchNorm2d<f32>| Ok(layer.clone().training(&x)?.y),
+        backward_into: &|layer, g, to| {
+            layer.training_backward_into(&x, &layer.clone().training(&x)?, g, to).map(drop)
+        },
+    };
+    check(&gpu, &["weight", "bias"], in_training);
+}
+
+#[test]
+fn a_sketched_convolution() {
+    let Some(gpu) = support::gpu() else { return };
+    let x = tensor(&gpu, &[2, 4, 4, 3], 1);
+    let builder = SkConv2d::<f32>::builder().terms(1).rank(2).seed(2).allow_larger();
+    let trained = Trained {
+        layer: builder.random(&gpu, [3, 4]).unwrap(),
+        forward: &|layer| layer.forward(&x),
+        backward_into: &|layer, g, to| layer.backward_into(&x, g, to).map(drop),
+    };
+    check(&gpu, &["S1s", "bias"], trained);
 }
 
 fn of_multivectors(x: &Tensor<f32>) -> Result<Multivectors<f32>> {

@@ -167,7 +167,7 @@ impl<T: Real> SkLinearBuilder<T> {
     }
 
     /// The weight in f32, after checking that a layer may be built from it.
-    fn checked(&self, weight: &Tensor<T>) -> Result<Tensor<f32>> {
+    pub(super) fn checked(&self, weight: &Tensor<T>) -> Result<Tensor<f32>> {
         let &[outputs, inputs] = weight.shape() else {
             return Err(Error::shape(OP, "the weight must be a matrix (out, in)", weight.shape()));
         };
@@ -188,7 +188,7 @@ impl<T: Real> SkLinearBuilder<T> {
 
     /// The layer of factors (in, K) and (K, out), where K is at most 2TR. They are padded with zeros and split into S
     /// and U. S is multiplied by 2T, by which the formula divides.
-    fn of_factors(&self, [left, right]: &[Tensor<f32>; 2]) -> Result<SkLinear<T>> {
+    pub(super) fn of_factors(&self, [left, right]: &[Tensor<f32>; 2]) -> Result<SkLinear<T>> {
         let (gpu, inner) = (left.gpu(), self.terms * self.rank);
         let missing = 2 * inner - left.shape()[1];
         let left = joined(gpu, 1, [left, &gpu.zeros([left.shape()[0], missing])?])?;
@@ -226,7 +226,7 @@ fn checked_samples<T: Real>(x: &Tensor<T>, features: usize) -> Result<Tensor<f32
 
 /// Factors (in, K) and (K, out) of the best matrix of rank K: singular vectors. The first TR singular values are
 /// multiplied into the left factor, the others into the right one. K is at most the full rank of the weight.
-fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
+pub(super) fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
     let full = weight.shape()[0].min(weight.shape()[1]);
     let svd = decompose(weight, rank.min(full))?;
     let (gpu, half) = (weight.gpu(), (rank / 2).min(svd.rank));
@@ -244,7 +244,7 @@ fn svd_factors(weight: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
 
 /// Factors (in, K) and (K, out) of the matrix of rank K whose outputs are closest to `y`, the outputs of the weight on
 /// a sample.
-fn output_factors(weight: &Tensor<f32>, y: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
+pub(super) fn output_factors(weight: &Tensor<f32>, y: &Tensor<f32>, rank: usize) -> Result<[Tensor<f32>; 2]> {
     let m = weight.t();
     let v = decompose(y, rank.min(y.shape()[0]).min(y.shape()[1]))?.v;
     let left = product(&m, &v, 1.0)?;
@@ -266,11 +266,11 @@ fn product(a: &Tensor<f32>, b: &Tensor<f32>, alpha: f64) -> Result<Tensor<f32>> 
 }
 
 /// The Frobenius norm of a matrix of any scale.
-fn norm(name: &str, x: &Tensor<f32>) -> Result<f64> {
+pub(super) fn norm(name: &str, x: &Tensor<f32>) -> Result<f64> {
     let input = ScaledMatrix::named(OP, name, x)?;
     Ok(input.norm()? * input.scale)
 }
 
-fn relative(error: f64, norm: f64) -> f64 {
+pub(super) fn relative(error: f64, norm: f64) -> f64 {
     if norm == 0.0 { error } else { error / norm }
 }

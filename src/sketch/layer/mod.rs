@@ -1,7 +1,8 @@
-//! Sketched linear layers: a dense layer's weight as the mean of terms of low rank, each with one frozen factor.
+//! Sketched layers: the weight of a linear layer or a convolution as the mean of terms of low rank, each with one frozen factor.
 
 mod backward;
 mod builder;
+mod conv;
 mod factors;
 #[cfg(feature = "safetensors")]
 mod file;
@@ -13,6 +14,7 @@ mod products;
 mod sk_linear;
 
 pub use builder::{FittedLayer, SkLinearBuilder};
+pub use conv::{FittedConv, SkConv2d, SkConv2dBuilder};
 pub use forward::SkLinearForward;
 pub use frozen::SignStorage;
 pub use sk_linear::{SkLinear, pinned_layer};
