@@ -39,6 +39,7 @@
 //! | attend with projections, with a cache, in a block of a transformer | [`attention::MultiHeadAttention`], [`attention::KeyValueCache`], [`attention::TransformerBlock`] |
 //! | convolve images, and train the weights | [`conv::conv2d`], [`conv::conv2d_backward`], [`conv::conv_transpose2d`] |
 //! | fuse a batch norm, an activation and a residual into a convolution | [`conv::Convolution`], [`conv::fold_batch_norm`] |
+//! | use and train layers of convolutional networks | [`conv::Conv2d`], [`conv::BatchNorm2d`], [`conv::ConvBnAct`], [`conv::ChannelsFirst`] |
 //! | rotate queries and keys by their positions | [`ops::Rotary`] |
 //! | pool images, and give them another size | [`ops::MaxPool2d`], [`ops::AvgPool2d`], [`ops::interpolate`] |
 //! | compute losses and their gradients | [`ops::cross_entropy`], [`ops::mse`], [`ops::l1`], [`ops::huber`], [`ops::bce_with_logits`] |
@@ -48,7 +49,7 @@
 //! | multiply by a random operator | [`sketch::Sketch`] |
 //! | compute an SVD, a pivoted QR, least squares or a trace | [`sketch`] (feature factorisations) |
 //! | solve, factorise or diagonalise small matrices | `sketch::solve`, `sketch::cholesky`, `sketch::eigh` (feature factorisations) |
-//! | compress layers and whole model files | [`sketch::SkLinear`], [`sketch`] |
+//! | compress layers and whole model files | [`sketch::SkLinear`], [`sketch::SkConv2d`], [`sketch`] |
 //! | compute with multivectors, rotors and motors | [`clifford`] |
 //! | build equivariant layers | [`clifford::layer`] |
 //! | train a layer: its parameters and gradients by name | [`Parameters`], [`Gradients`], [`Parameters::descend`] |

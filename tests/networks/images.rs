@@ -101,7 +101,9 @@ fn a_folded_block_is_one_launch_with_its_residual() {
     let x = gpu.random::<f32>([2, 6, 6, 8], Fill::Normal, 2).unwrap();
     norm.training(&conv.forward(&x).unwrap()).unwrap();
     let block = ConvBnAct::new(conv.clone(), norm.clone(), Activation::Silu).unwrap();
+    let launches = gpu.stats().launches;
     let folded = block.folded().unwrap();
+    assert_eq!(gpu.stats().launches - launches, 3, "scale, shift, and its bias");
     let convolution = folded.convolution(&x).residual(&x);
     assert_eq!(convolution.plan().unwrap().steps().len(), 1);
     let launches = gpu.stats().launches;
@@ -117,6 +119,15 @@ fn a_folded_block_is_one_launch_with_its_residual() {
     let apart = ops::add(&apart, &x).unwrap().to_vec().unwrap();
     let off = y.to_vec().unwrap().iter().zip(&apart).fold(0.0f32, |most, (a, b)| most.max((a - b).abs()));
     assert!(off < 1e-4, "{off}");
+    let of_f16 = block.cast::<f16>().unwrap().folded().unwrap();
+    let of_f16 = of_f16.convolution(&x.cast().unwrap()).residual(&x.cast().unwrap()).run().unwrap();
+    let off = of_f16
+        .to_vec()
+        .unwrap()
+        .iter()
+        .zip(&apart)
+        .fold(0.0f32, |most, (a, b)| most.max((a.to_f32() - b).abs()));
+    assert!(off < 0.02, "{off}");
 }
 
 /// With no momentum, running statistics are averages of all batches; an error changes none.

@@ -1,7 +1,7 @@
 //! A batch norm with its weights and running statistics.
 
 use crate::conv::batch_norm_terms;
-use crate::error::call;
+use crate::error::{Named, call};
 use crate::layout::Real;
 use crate::ops::training::{Gradients, ParameterMut, Parameters, check_gradients};
 use crate::ops::{BatchNorm, BatchNormed, RunningStatistics};
@@ -118,7 +118,7 @@ impl<T: Real> BatchNorm2d<T> {
     /// # Launches
     /// One. [`ConvBnAct::folded`](crate::conv::ConvBnAct::folded) saves it.
     pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        call("BatchNorm2d::forward", || self.norm().run(x, &self.running))
+        self.norm().run(x, &self.running).named("BatchNorm2d::forward")
     }
 
     /// The backward pass of [`forward`](Self::forward), as [`BatchNorm::backward`]: the running statistics are constants.

@@ -2,7 +2,7 @@
 
 use super::weights::ConvWeights;
 use crate::conv::{ConvOptions, Convolution, conv2d_backward};
-use crate::error::call;
+use crate::error::{Named, call};
 use crate::layout::Real;
 use crate::ops::training::{Gradients, ParameterMut, Parameters, check_gradients};
 use crate::tensor::Tensor;
@@ -109,7 +109,7 @@ impl<T: Real> Conv2d<T> {
     /// # Precision
     /// As [`conv2d`](crate::conv::conv2d).
     pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        call("Conv2d::forward", || self.convolution(x).run())
+        self.convolution(x).run().named("Conv2d::forward")
     }
 
     /// The layer's convolution, to give it an activation or a residual, or to see its plan.

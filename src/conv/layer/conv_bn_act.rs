@@ -3,6 +3,7 @@
 use super::batch_norm2d::{BatchNorm2d, added};
 use super::conv2d::Conv2d;
 use super::folded::FoldedConv;
+use crate::conv::ConvGeometry;
 use crate::error::call;
 use crate::layout::Real;
 use crate::ops::training::{Gradients, ParameterMut, Parameters, check_gradients};
@@ -84,13 +85,26 @@ impl<T: Real> ConvBnAct<T> {
         Self { norm: self.norm.eps(eps), ..self }
     }
 
+    /// The block with its parameters in another type. Running statistics stay f32; those that the new block updates are its own.
+    ///
+    /// # Errors
+    /// As [`Tensor::cast`].
+    /// # Precision
+    /// As [`Tensor::cast`].
+    pub fn cast<P: Real>(&self) -> Result<ConvBnAct<P>> {
+        call("ConvBnAct::cast", || {
+            let (conv, norm) = (self.conv.cast()?, self.norm.cast()?);
+            Ok(ConvBnAct { conv, norm, activation: self.activation })
+        })
+    }
+
     /// The block for evaluation, as one launch: bias, norm and activation are its epilogue. It shares the weight, and has the
     /// statistics of this moment: fold again after a step of training.
     ///
     /// # Errors
     /// As [`BatchNorm2d::terms`].
     /// # Launches
-    /// Two; three if the convolution has a bias.
+    /// Two; three if the convolution has a bias. In f16 and bf16, one more for the cast of each vector.
     pub fn folded(&self) -> Result<FoldedConv<T>> {
         call("ConvBnAct::folded", || FoldedConv::of(&self.conv, &self.norm, self.activation))
     }
@@ -135,6 +149,7 @@ impl<T: Real> ConvBnAct<T> {
     ) -> Result<(Tensor<T>, Gradients)> {
         call("ConvBnAct::training_backward", || {
             let SavedConvBnAct { x, sums, normed } = saved;
+            check_grad(grad, normed.y.shape())?;
             let through = self.before_activation(&normed.y, grad)?;
             self.before_norm(x, self.norm.training_backward(sums, normed, &through)?)
         })
@@ -171,6 +186,10 @@ impl<T: Real> ConvBnAct<T> {
     /// As [`training_backward`](Self::training_backward).
     pub fn backward(&self, x: &Tensor<T>, grad: &Tensor<T>) -> Result<(Tensor<T>, Gradients)> {
         call("ConvBnAct::backward", || {
+            let geometry =
+                ConvGeometry::new(OP, x.layout(), self.conv.weight().layout(), self.conv.options())?;
+            x.same_gpu(OP, grad)?;
+            check_grad(grad, &geometry.output_shape())?;
             let sums = self.conv.forward(x)?;
             let through = match self.activation {
                 Activation::None => grad.clone(),
@@ -202,10 +221,6 @@ impl<T: Real> ConvBnAct<T> {
 
     /// The gradient of the activation's operand.
     fn before_activation(&self, normed: &Tensor<T>, grad: &Tensor<T>) -> Result<Tensor<T>> {
-        if grad.shape() != normed.shape() {
-            let rule = "the gradient must have the shape of the result";
-            return Err(Error::shapes(OP, rule, grad.shape(), normed.shape()));
-        }
         match self.activation {
             Activation::None => Ok(grad.clone()),
             activation => ops::activate_backward(normed, grad, activation),
@@ -239,6 +254,14 @@ impl<T: Real> ConvBnAct<T> {
     pub fn activation(&self) -> Activation {
         self.activation
     }
+}
+
+/// Checks that a gradient has the shape of the result.
+fn check_grad<T: Real>(grad: &Tensor<T>, shape: &[usize]) -> Result<()> {
+    if grad.shape() == shape {
+        return Ok(());
+    }
+    Err(Error::shapes(OP, "the gradient must have the shape of the result", grad.shape(), shape))
 }
 
 /// `conv.weight`, `conv.bias`, `bn.weight` and `bn.bias`, as far as the parts have them.

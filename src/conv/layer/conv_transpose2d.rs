@@ -3,7 +3,7 @@
 use super::conv2d::groups;
 use super::weights::ConvWeights;
 use crate::conv::{ConvOptions, conv_transpose2d, conv_transpose2d_backward};
-use crate::error::call;
+use crate::error::{Named, call};
 use crate::layout::Real;
 use crate::ops::training::{Gradients, ParameterMut, Parameters, check_gradients};
 use crate::tensor::Tensor;
@@ -112,9 +112,8 @@ impl<T: Real> ConvTranspose2d<T> {
     /// # Precision
     /// As [`conv_transpose2d`].
     pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        call("ConvTranspose2d::forward", || {
-            conv_transpose2d(x, self.weight(), self.bias(), &self.options, self.output_padding)
-        })
+        conv_transpose2d(x, self.weight(), self.bias(), &self.options, self.output_padding)
+            .named("ConvTranspose2d::forward")
     }
 
     /// The backward pass (vector-Jacobian product), as [`conv_transpose2d_backward`].

@@ -4,14 +4,14 @@ use super::batch_norm2d::BatchNorm2d;
 use super::conv2d::Conv2d;
 use crate::Result;
 use crate::conv::Convolution;
-use crate::error::call;
+use crate::error::Named;
 use crate::layout::Real;
 use crate::ops::{self, Activation};
 use crate::tensor::Tensor;
 
 /// A [`ConvBnAct`](crate::conv::ConvBnAct) for evaluation, from [`ConvBnAct::folded`](crate::conv::ConvBnAct::folded): a convolution
-/// whose epilogue is the bias and the norm, as a scale and a shift of each channel, and the activation. The weight stays as it was
-/// trained, and is shared.
+/// whose epilogue is the bias and the norm, as a scale and a shift of each channel, and the activation. The weight is unchanged,
+/// and is shared.
 #[derive(Clone, Debug)]
 pub struct FoldedConv<T: Real> {
     /// Without its bias, which is part of the shift.
@@ -44,7 +44,7 @@ impl<T: Real> FoldedConv<T> {
     /// # Launches
     /// As [`conv2d`](crate::conv::conv2d): one, as a rule.
     pub fn forward(&self, x: &Tensor<T>) -> Result<Tensor<T>> {
-        call("FoldedConv::forward", || self.convolution(x).run())
+        self.convolution(x).run().named("FoldedConv::forward")
     }
 
     /// The convolution with its epilogue, to add a residual, or to see its plan.

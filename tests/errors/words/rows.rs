@@ -10,7 +10,7 @@ use tilewise::{Error, Gemm, Gpu, GpuOptions, Precision, Result, Tensor};
 type Replace = fn(&mut World, &Gpu, usize) -> Vec<usize>;
 
 /// The operands of rows.
-const ROLES: [(&str, Replace); 15] = [
+const ROLES: [(&str, Replace); 17] = [
     ("a", |it, gpu, more| put(&mut it.a, gpu, &[8 + more, 8 + 2 * more])),
     ("b", |it, gpu, more| put(&mut it.b, gpu, &[8 + more, 8 + 2 * more])),
     ("c", |it, gpu, more| put(&mut it.c, gpu, &[8 + more, 8 + 2 * more])),
@@ -30,6 +30,8 @@ const ROLES: [(&str, Replace); 15] = [
     ("short", |it, gpu, more| put(&mut it.sketches.short, gpu, &[16 + more, 32 + 2 * more])),
     ("tall", |it, gpu, more| put(&mut it.sketches.tall, gpu, &[256 + more, 8])),
     ("hidden", |it, gpu, more| put(&mut it.sketches.hidden, gpu, &[32, 4 + more])),
+    ("images", |it, gpu, more| put(&mut it.networks.images, gpu, &[1, 5, 6, 16 + more])),
+    ("gradient of images", |it, gpu, more| put(&mut it.networks.grad, gpu, &[1, 5, 6, 16 + more])),
     ("multivectors x", |it, gpu, more| place(&mut it.space.x, gpu, more)),
     ("multivectors y", |it, gpu, more| place(&mut it.space.y, gpu, more)),
 ];

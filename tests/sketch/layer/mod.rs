@@ -1,6 +1,7 @@
-//! Sketched linear layers.
+//! Sketched layers.
 
 mod advise;
+mod convolution;
 mod definition;
 mod example;
 mod fit;

@@ -1,5 +1,6 @@
 //! What Panther's own code computed.
 
+mod convolution;
 mod held;
 mod layer;
 pub(crate) mod panther;

@@ -1,7 +1,7 @@
 //! What Panther's own code computed, file by file: those of `tests/data/panther`, and of the folder that
 //! `TILEWISE_ORACLES` names. A file's name says what it is; one that is of no known kind fails.
 
-use super::layer;
+use super::{convolution, layer};
 use crate::spectrum::{figure, read};
 use faer::Mat;
 use support::safetensors::Safetensors;
@@ -10,15 +10,14 @@ use tilewise::reference::{self, cqrrpt_core};
 use tilewise::sketch::{Cqrrpt, ExplicitSketch, Rsvd, Scaling, Sketch, SketchKind};
 use tilewise::{Element, Gpu, Tensor};
 
-/// Kinds of files by the start of their names: what checks them. Of convolutions and attention there is nothing here to
-/// check.
+/// Kinds of files by the start of their names: what checks them. Of attention there is nothing here to check.
 type Check = fn(&Gpu, &Safetensors, &str);
 const KINDS: [(&str, Option<Check>); 7] = [
     ("sketches", Some(sketches)),
     ("rsvd_", Some(rsvd)),
     ("cqrrpt_", Some(cqrrpt)),
     ("sklinear_", Some(layer::sklinear)),
-    ("skconv2d_", None),
+    ("skconv2d_", Some(convolution::skconv2d)),
     ("randmha_", None),
     ("sinspe", None),
 ];
@@ -39,7 +38,7 @@ fn oracles() {
         }
     }
     println!("checked: {checked:?}");
-    for kind in ["sketches", "rsvd_", "cqrrpt_", "sklinear_"] {
+    for kind in ["sketches", "rsvd_", "cqrrpt_", "sklinear_", "skconv2d_"] {
         assert!(checked.iter().any(|name| name.starts_with(kind)), "no file of {kind}");
     }
 }

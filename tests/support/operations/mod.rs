@@ -9,6 +9,7 @@ mod files;
 mod gpu;
 mod images;
 mod layers;
+mod networks;
 mod ops;
 pub mod results;
 pub mod shapes;
@@ -103,6 +104,7 @@ fn written() -> Vec<Row> {
         sketch::rows,
         transformer::rows,
         conv::rows,
+        networks::rows,
         files::rows,
     ];
     let rows = rooms.into_iter().flat_map(|rows| rows());

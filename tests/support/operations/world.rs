@@ -1,5 +1,6 @@
 //! What the calls work on: a device, and operands of every kind on it. All of it is made before the device is lost.
 
+use super::networks::Networks;
 use crate::folder as folder_of_tests;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +49,7 @@ pub struct World {
     pub space: Space,
     pub sketches: Sketches,
     pub transformer: Transformer,
+    pub networks: Networks,
     /// A buffer of an application, of 256 bytes.
     pub buffer: wgpu::Buffer,
     /// A texture of an application, of 8 x 8 texels r32float.
@@ -125,12 +127,13 @@ impl World {
         let square = || random(gpu, &[8, 8]);
         let (a, b) = (square()?, square()?);
         let (space, sketches) = (Space::new(gpu)?, Sketches::new(gpu)?);
-        let transformer = Transformer::new(gpu)?;
+        let (transformer, networks) = (Transformer::new(gpu)?, Networks::new(gpu)?);
         let folder = folder();
         std::fs::create_dir_all(&folder).expect("a folder for tests");
         let writer = SafetensorsWriter::new().tensor("square", &sketches.square)?;
         let writer = space.layer.save(sketches.generated.save(writer, "sketched.")?, "clifford.")?;
         let writer = transformer.block.save(writer, "block.")?;
+        let writer = networks.sketched.save(networks.block.save(writer, "images.")?, "sketched_conv.")?;
         writer.write(folder.join("model.safetensors"))?;
         let compress = Compress::new(folder.join("model.safetensors")).select(Selection::name("square"));
         compress.budget(Budget::Params(0.6)).run(gpu, folder.join("compressed.safetensors"))?;
@@ -161,6 +164,7 @@ impl World {
             space,
             sketches,
             transformer,
+            networks,
             folder,
         };
         gpu.wait()?;

@@ -1,11 +1,13 @@
-//! Convolutions, their gradients, and batch norms to fold.
+//! Convolutions, their gradients, batch norms to fold, and layers of them.
 
 use crate::words::said::Said;
 use tilewise::conv::{
-    ConvOptions, Convolution, Padding, SamePadding, batch_norm_terms, conv_transpose2d,
-    conv_transpose2d_backward, conv2d, conv2d_backward, fold_batch_norm,
+    BatchNorm2d, ChannelsFirst, Conv2d, ConvBnAct, ConvOptions, ConvTranspose2d, Convolution, Padding,
+    SamePadding, batch_norm_terms, conv_transpose2d, conv_transpose2d_backward, conv2d, conv2d_backward,
+    fold_batch_norm,
 };
 use tilewise::ops::RunningStatistics;
+use tilewise::{Activation, Gradients};
 
 #[test]
 fn operands_of_convolutions_that_do_not_fit() {
@@ -92,5 +94,47 @@ fn batch_norms_that_cannot_be_folded() {
     said.says(|| batch_norm_terms(&running, None, None, f32::NAN));
     said.says(|| fold_batch_norm(&weight, None, &running, None, None, 1e-5));
     said.says(|| fold_batch_norm(&matrix, None, &running, None, None, 1e-5));
+    said.compare();
+}
+
+#[test]
+fn layers_of_images_that_do_not_fit() {
+    let mut said = Said::new();
+    let [x, weight, matrix, vector] =
+        [&[2, 6, 7, 8][..], &[4, 3, 3, 8], &[4, 8], &[3]].map(|shape| said.tensor(shape));
+    let (gpu, options) = (x.gpu().clone(), ConvOptions::new());
+    said.says(|| Conv2d::new(matrix.clone(), None, options));
+    said.says(|| Conv2d::new(weight.clone(), Some(vector.clone()), options));
+    said.says(|| ConvTranspose2d::new(matrix.clone(), None, options));
+    said.says(|| ConvTranspose2d::new(weight.clone(), Some(vector.clone()), options));
+    said.says(|| Conv2d::<f32>::random(&gpu, [8, 0], [3, 3], options, 1));
+    said.says(|| Conv2d::<f32>::random(&gpu, [8, 4], [3, 0], options, 1));
+    said.says(|| Conv2d::<f32>::random(&gpu, [8, 4], [3, 3], options.groups(3), 1));
+    said.says(|| ConvTranspose2d::<f32>::random(&gpu, [8, 4], [3, 3], options.groups(0), 1));
+    let layer = Conv2d::new(weight.clone(), None, options).unwrap();
+    said.says(|| layer.forward(&weight.permute(&[0, 3, 1, 2]).unwrap()));
+    said.says(|| layer.backward(&x, &x));
+    let mut gradients = Gradients::new();
+    gradients.add("bias", vector.clone()).unwrap();
+    said.says(|| layer.backward_into(&x, &x, &mut gradients));
+    let transposed = ConvTranspose2d::new(weight.clone(), None, options).unwrap();
+    said.says(|| transposed.forward(&x));
+    let running = RunningStatistics { mean: vector.clone(), variance: said.tensor(&[3]) };
+    said.says(|| BatchNorm2d::new(Some(vector.slice(0, 1..).unwrap()), None, running.clone()));
+    let square = RunningStatistics { mean: matrix.clone(), variance: matrix.clone() };
+    said.says(|| BatchNorm2d::<f32>::new(None, None, square));
+    let mut norm = BatchNorm2d::<f32>::new(None, None, running).unwrap();
+    said.says(|| norm.forward(&x));
+    said.says(|| norm.training(&x));
+    said.says(|| norm.clone().eps(-1.0).terms());
+    said.says(|| norm.clone().momentum(Some(f32::NAN)).forward(&x));
+    said.says(|| ConvBnAct::new(layer.clone(), norm.clone(), Activation::Relu));
+    let four = BatchNorm2d::untrained(&gpu, 4).unwrap();
+    let block = ConvBnAct::new(layer, four, Activation::Relu).unwrap();
+    said.says(|| block.backward(&x, &x));
+    let folded = block.folded().unwrap();
+    said.says(|| folded.forward(&matrix));
+    said.says(|| ChannelsFirst::new(&vector).to_channels_last());
+    said.says(|| ChannelsFirst::new(&vector).plan());
     said.compare();
 }
