@@ -1,10 +1,10 @@
 //! Images that are stored channels first, at the border of a network.
 
-use crate::Result;
 use crate::error::call;
 use crate::layout::Element;
 use crate::plan::Plan;
 use crate::tensor::Tensor;
+use crate::{Error, Result};
 
 /// Images stored channels first, (batch, channels, height, width), as `PyTorch` stores them by default. Convert them once, before the
 /// first layer: convolutions read a permuted view in place too, but then their loads are of single elements.
@@ -40,7 +40,7 @@ impl<'a, T: Element> ChannelsFirst<'a, T> {
     /// # Shapes
     /// (batch, channels, height, width) -> (batch, height, width, channels).
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) if the images do not have four axes; otherwise as [`Tensor::contiguous`].
+    /// [`Error::Shape`] if the images do not have four axes; otherwise as [`Tensor::contiguous`].
     /// # Launches
     /// One, or none for a view.
     pub fn to_channels_last(&self) -> Result<Tensor<T>> {
@@ -64,10 +64,20 @@ impl<'a, T: Element> ChannelsFirst<'a, T> {
     /// # Launches
     /// As [`to_channels_last`](Self::to_channels_last).
     pub fn from_channels_last(images: &Tensor<T>) -> Result<Tensor<T>> {
-        call("ChannelsFirst::from_channels_last", || images.permute(&[0, 3, 1, 2])?.contiguous())
+        call("ChannelsFirst::from_channels_last", || {
+            permuted(images, [0, 3, 1, 2], "images must have the axes (batch, height, width, channels)")?
+                .contiguous()
+        })
     }
 
     fn view(&self) -> Result<Tensor<T>> {
-        self.0.permute(&[0, 2, 3, 1])
+        permuted(self.0, [0, 2, 3, 1], "images must have the axes (batch, channels, height, width)")
     }
+}
+
+fn permuted<T: Element>(images: &Tensor<T>, order: [usize; 4], axes: &'static str) -> Result<Tensor<T>> {
+    if images.shape().len() == 4 {
+        return images.permute(&order);
+    }
+    Err(Error::shape("ChannelsFirst", axes, images.shape()))
 }

@@ -45,12 +45,15 @@ impl Networks {
         let mut block = ConvBnAct::new(conv.clone(), of_block, Activation::Silu)?;
         let (_, saved) = block.training(&images)?;
         let sketched = SkConv2d::builder().terms(1).rank(2).random(gpu, [16, 16])?;
-        let gradients = [
+        let mut gradients = [
             conv.backward(&images, &grad)?.1,
             norm.backward(&images, &grad)?.1,
             block.backward(&images, &grad)?.1,
             sketched.backward(&images, &grad)?.1,
         ];
+        // The gradients of a norm share a buffer until they are added to.
+        norm.backward_into(&images, &grad, &mut gradients[1])?;
+        block.backward_into(&images, &grad, &mut gradients[2])?;
         Ok(Self {
             transposed: ConvTranspose2d::random(gpu, [16, 16], [3, 3], same(), 4)?,
             folded: block.folded()?,
