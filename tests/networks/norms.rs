@@ -77,7 +77,9 @@ pub(crate) fn batch<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
 fn of_norm(gradients: &Gradients) -> Gradients {
     let mut of = Gradients::new();
     for (from, to) in [("weight", "gamma"), ("bias", "beta")] {
-        gradients.get(from).map(|gradient| of.add(to, gradient.clone()).unwrap());
+        if let Some(gradient) = gradients.get(from) {
+            of.add(to, gradient.clone()).unwrap();
+        }
     }
     of
 }
