@@ -78,8 +78,8 @@ impl<T: Real> SkConv2dBuilder<T> {
     /// # Shapes
     /// `features` are the channels of the images and of the result.
     /// # Errors
-    /// [`Error::Shape`] if a number is 0, or the rank is more than the outputs or the elements of an output's kernel; [`Error::Input`] if
-    /// the layer would not have fewer parameters than the dense kernel, or there are several groups; [`Error::OutOfMemory`] if the layer
+    /// [`Error::Shape`](crate::Error::Shape) if a number is 0, or the rank is more than the outputs or the elements of an output's kernel; [`Error::Input`](crate::Error::Input) if
+    /// the layer would not have fewer parameters than the dense kernel, or there are several groups; [`Error::OutOfMemory`](crate::Error::OutOfMemory) if the layer
     /// does not fit.
     pub fn random(&self, gpu: &Gpu, features: [usize; 2]) -> Result<SkConv2d<T>> {
         call("SkConv2d::random", || {
