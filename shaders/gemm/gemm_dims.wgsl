@@ -57,6 +57,21 @@ fn enter(pair: u32) {
     matrices.k_end = min(dims.k, (pair + 1u) * dims.k_per_split);
 }
 
+//#variant window_groups
+// A's rows are windows of an image. Each matrix of the batch has a group of the image's channels.
+
+// Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
+fn enter(pair: u32) {
+    let index = pair % dims.batches;
+    let split = pair / dims.batches;
+    matrices.index = index;
+    matrices.a_offset = dims.a_offset + index * dims.channels * dims.a_k;
+    matrices.b_offset = dims.b_offset + index * dims.b_batch1;
+    matrices.c_offset = dims.c_offset + index * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
+    matrices.residual_offset = dims.residual_offset + index * dims.residual_batch1;
+    matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
+}
+
 //#variant segments
 // The planes of both operands differ from segment to segment of k: `enter_segment` sets their places.
 

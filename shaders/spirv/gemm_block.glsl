@@ -101,6 +101,9 @@ uint a_first;
 uint b_first;
 uint c_first;
 uint residual_first;
+#ifdef WINDOWS
+uint first_column; // among those of all matrices
+#endif
 
 // A workgroup's rows and columns of C begin at `row0` and `col0`; it sums products from `k_begin` to `k_end`.
 struct Block {
@@ -142,7 +145,13 @@ Block block_at(uint index) {
 #else
     const uint batch0 = pair % dims.batches / dims.batch1;
     const uint batch1 = pair % dims.batches % dims.batch1;
+#ifdef WINDOWS
+    // Each matrix has a group of the image's channels.
+    a_first = dims.a_offset + pair % dims.batches * dims.channels * dims.a_k;
+    first_column = pair % dims.batches * dims.n;
+#else
     a_first = dims.a_offset + batch0 * dims.a_batch0 + batch1 * dims.a_batch1;
+#endif
 #ifdef SIGNS
     b_first = dims.b_offset; // the words of the seed are in the places of B's strides
 #else

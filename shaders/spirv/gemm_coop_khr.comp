@@ -72,7 +72,7 @@ layout(constant_id = 20) const uint PREVIOUS = 0;   // 1: the previous contents 
 layout(constant_id = 21) const uint BIAS = 0;       // its form, or NOT_THERE
 layout(constant_id = 22) const uint BIAS_OF_ROWS = 0; // 1: the bias has an element for each row, 0: for each column
 layout(constant_id = 23) const uint RESIDUAL = 0;   // its form, or NOT_THERE
-layout(constant_id = 24) const uint ROW_SCALES = 0; // 1: there are some
+layout(constant_id = 24) const uint ROW_SCALES = 0; // 1: there are some; 2, with windows: a shift of columns
 layout(constant_id = 25) const uint COLUMN_SCALES = 0;
 layout(constant_id = 26) const uint ACTIVATION = 0;
 #endif

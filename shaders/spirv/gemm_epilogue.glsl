@@ -1,5 +1,6 @@
 // The epilogue of a product and the store of C, as in gemm/epilogue.wgsl: activation(alpha r c sum + beta C + bias) + residual,
-// where r is the scale of a row and c that of a column. The includer declares dims and sets the constants of the existing operands.
+// where r is the scale of a row and c that of a column; with windows also activation((sum + bias) c + shift) + residual. The includer
+// declares dims and sets the constants of the existing operands.
 
 #include "gemm_result.glsl"
 
@@ -25,8 +26,15 @@ float element_of(uint form, uint at, uint word) {
     return form == OF_F16_BITS ? unpackHalf2x16(bits).x : uintBitsToFloat(bits << 16);
 }
 
+// The index of a column in the vectors of the epilogue, which with windows go on from matrix to matrix.
+#ifdef WINDOWS
+#define COLUMN(col) (first_column + (col))
+#else
+#define COLUMN(col) (col)
+#endif
+
 float bias_at(uint row, uint col) {
-    const uint at = dims.bias_offset + row * dims.bias_row + col * dims.bias_col;
+    const uint at = dims.bias_offset + row * dims.bias_row + COLUMN(col) * dims.bias_col;
     return element_of(BIAS, at, bias_words[word_of(BIAS, at)]);
 }
 
@@ -40,7 +48,7 @@ float row_scale_at(uint row) {
 }
 
 float column_scale_at(uint col) {
-    return column_scales[dims.column_scale_offset + col * dims.column_scale_step];
+    return column_scales[dims.column_scale_offset + COLUMN(col) * dims.column_scale_step];
 }
 
 // The previous contents of C.
@@ -56,6 +64,14 @@ float previous_at(uint at) {
 // The result of a sum in this row and column of C.
 float finished(uint row, uint col, float sum) {
     float z = sum;
+#ifdef WINDOWS
+    if (ROW_SCALES == 2) {
+        // A shift is in the place of the scales of rows.
+        z = (BIAS == NOT_THERE ? z : z + bias_at(row, col)) * column_scale_at(col) + row_scale_at(COLUMN(col));
+        z = activate(z);
+        return RESIDUAL == NOT_THERE ? z : z + residual_at(row, col);
+    }
+#endif
     // NOTE: a product of two scales may leave the range of f32 even if the product with the sum does not.
     if (ROW_SCALES == 1) {
         z = row_scale_at(row) * z;

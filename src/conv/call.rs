@@ -33,7 +33,8 @@ use crate::tensor::Tensor;
 /// # Launches
 /// One; two if there are few windows and many channels, whose sums are split among workgroups and added by a second launch; one for
 /// each window of images if the images or the result exceed the device's binding size. A weight or a residual with gaps, such as one
-/// that is stored channels first and permuted, and groups take a kernel that reads memory for each element, and no matrix units.
+/// that is stored channels first and permuted, and groups of fewer than eight channels or outputs take a kernel that reads memory for
+/// each element, and no matrix units.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -138,8 +139,8 @@ impl<'a, T: Real> Convolution<'a, T> {
         Self { bias: Some(bias.view()), ..self }
     }
 
-    /// Multiplies each output channel by a scale (outputs), then adds a shift (outputs): a batch norm in evaluation, folded. With a
-    /// bias too, no matrix units are used: add the product of the bias and the scale to the shift once, and pass no bias.
+    /// Multiplies each output channel by a scale (outputs), then adds a shift (outputs): a batch norm in evaluation, folded. A bias is
+    /// added before that.
     pub fn scale_shift(self, scale: &'a Tensor<f32>, shift: &'a Tensor<f32>) -> Self {
         Self { scale_shift: Some([scale, shift]), ..self }
     }

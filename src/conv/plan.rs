@@ -52,8 +52,8 @@ impl InWindows for ConvProblem {
 }
 
 /// What a product takes.
-const NO_PRODUCT: &str =
-    "one group, a weight and a residual without gaps between channels, and no bias next to a scale";
+const NO_PRODUCT: &str = "groups of eight channels and outputs or more, unless there is one, and a weight and a residual without \
+                          gaps between channels";
 
 impl ConvProblem {
     /// The plan of the direct kernel: one step.

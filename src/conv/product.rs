@@ -7,27 +7,39 @@ use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, ImageWindows};
 use crate::layout::{DType, Layout, dim};
 use crate::plan::{Draft, Plan, Problem};
 
+/// The fewest channels, and the fewest outputs, of a group that is a product of its own: blocks of matrices are at least as wide.
+const LEAST_OF_GROUP: usize = 8;
+
 impl ConvProblem {
-    /// The product, if there is one group, and the images, the weight and the residual can be read in place. A bias is part of the
-    /// shift of a batch norm, so there is no product with both.
+    /// The product, or one for each group, if groups are large enough, and the images, the weight and the residual can be read in
+    /// place.
     pub(super) fn product(&self) -> Result<Option<GemmProblem>> {
         let geometry = &self.geometry;
         // Checked, so that the number of windows cannot overflow.
         Layout::contiguous(OP, &geometry.output_shape())?;
-        if geometry.groups > 1 || (self.bias.is_some() && self.scale_shift.is_some()) {
+        let (groups, columns) = (geometry.groups, geometry.group_outputs());
+        if groups > 1 && geometry.group_channels().min(columns) < LEAST_OF_GROUP {
             return Ok(None);
         }
-        let [rows, columns] = [geometry.output_shape()[..3].iter().product(), geometry.outputs];
+        let rows = geometry.output_shape()[..3].iter().product();
+        // A matrix (rows, outputs), cut into groups.
+        let by_groups = |of: &Layout| {
+            let [row, column] = [of.strides()[0], of.strides()[1]];
+            of.with_axes(&[groups, rows, columns], &[columns * column, row, column])
+        };
         // A view may have no single stride along the elements of a window.
         let Ok(window) = self.weight.slice(0, ..1)?.reshape(&[geometry.terms()]) else { return Ok(None) };
-        let strides = [window.strides()[0], self.weight.strides()[0]];
-        let b = self.weight.with_axes(&[geometry.terms(), columns], &strides);
-        let residual = self.residual.as_ref().map(|residual| residual.reshape(&[rows, columns]));
-        let Ok(residual) = residual.transpose() else { return Ok(None) };
-        let c = Layout::contiguous(OP, &[rows, columns])?;
+        let [along, apart] = [window.strides()[0], self.weight.strides()[0]];
+        let b = self.weight.with_axes(&[groups, geometry.terms(), columns], &[columns * apart, along, apart]);
+        let matrix = [rows, geometry.outputs];
+        let residual = self.residual.as_ref().map(|residual| residual.reshape(&matrix)).transpose();
+        let Ok(residual) = residual else { return Ok(None) };
+        let c = by_groups(&Layout::contiguous(OP, &matrix)?);
         let types = GemmTypes::new(self.dtype, self.dtype);
         let product = match self.x.reshape(&[rows, geometry.channels]) {
-            Ok(a) if geometry.is_pointwise() => GemmProblem::new(&a, &b, &c, types),
+            Ok(a) if geometry.is_pointwise() && !self.has_all_vectors() => {
+                GemmProblem::new(&a, &b, &c, types)
+            }
             _ => GemmProblem::of_windows(&self.x, self.windows()?, &b, &c, types),
         };
         let mut product = product?.activation(self.activation);
@@ -35,11 +47,15 @@ impl ConvProblem {
             product = product.bias(BiasAxis::Columns, bias, *dtype)?;
         }
         if let Some([scale, shift]) = &self.scale_shift {
-            product =
-                product.bias(BiasAxis::Columns, shift, DType::F32)?.line_scale(BiasAxis::Columns, scale)?;
+            product = product.line_scale(BiasAxis::Columns, scale)?;
+            product = match self.bias {
+                // The shift is the bias of scaled sums.
+                None => product.bias(BiasAxis::Columns, shift, DType::F32)?,
+                Some(_) => product.shift(shift)?,
+            };
         }
         if let Some(residual) = &residual {
-            product = product.residual(residual, &c, self.dtype)?;
+            product = product.residual(&by_groups(residual), &c, self.dtype)?;
         }
         Ok(Some(match self.kernels {
             ConvKernels::Product(pin, split) => product.pinned(pin).split_k(split),
@@ -53,16 +69,24 @@ impl ConvProblem {
         let own: Vec<_> = draft.operands(&self.operands()?).into_iter().map(|(region, _)| region).collect();
         let [x, weight, vectors @ .., y] = own.as_slice() else { return Ok(draft.finish()) };
         let (vectors, residual) = vectors.split_at(vectors.len() - usize::from(self.residual.is_some()));
-        // The shift takes the place of a bias. The scale is the last.
-        let vectors = vectors.iter().rev();
-        let (shift, scale) = (vectors.clone().take(1), vectors.skip(1));
-        let operands = [x, weight, y].into_iter().chain(shift).chain(residual).chain(scale);
+        // The scale is the last, after the shift, which takes the place of a bias unless there is one.
+        let (bias, others) = match vectors {
+            [bias, scale, shift] => (Some(bias), vec![shift, scale]),
+            [scale, shift] => (Some(shift), vec![scale]),
+            bias => (bias.first(), Vec::new()),
+        };
+        let operands = [x, weight, y].into_iter().chain(bias).chain(residual).chain(others);
         let operands: Vec<_> = operands
             .zip(product.operands()?)
             .map(|(region, operand)| region.with_layout(operand.layout))
             .collect();
         draft.call(product.plan(caps)?, &operands, &[])?;
         Ok(draft.finish())
+    }
+
+    /// Whether there are a bias, a scale and a shift, which only products of windows have.
+    fn has_all_vectors(&self) -> bool {
+        self.bias.is_some() && self.scale_shift.is_some()
     }
 
     fn windows(&self) -> Result<ImageWindows> {

@@ -8,65 +8,76 @@ use tilewise::planning::Problem;
 use tilewise::planning::conv::{ConvKernels, ConvLayouts, ConvProblem};
 use tilewise::planning::gemm::{GemmTypes, Pin};
 use tilewise::reference::{ConvEpilogueReference, ConvReference};
-use tilewise::{Activation, DType, Gpu, Layout, Real, f16};
+use tilewise::{Activation, DType, Gpu, Layout, Real, Tensor, f16};
 
 /// A convolution: images (batch, height, width, channels), outputs, taps, and options.
 struct Case {
     images: [usize; 4],
     outputs: usize,
     taps: [usize; 2],
+    groups: usize,
     options: ConvOptions,
 }
 
 fn case(images: [usize; 4], outputs: usize, taps: [usize; 2], options: ConvOptions) -> Case {
-    Case { images, outputs, taps, options }
+    Case { images, outputs, taps, groups: 1, options }
 }
 
-/// Channels that are multiples of 8, of 4 and of neither; strides, dilations, uneven paddings; windows of which no element is in an
+fn in_groups(groups: usize, case: Case) -> Case {
+    Case { groups, options: case.options.groups(groups), ..case }
+}
+
+/// Channels that are multiples of 8, of 4 and of neither; groups; strides, dilations, uneven paddings; windows of which no element is in an
 /// image; fewer windows than a block, and more.
 fn cases() -> Vec<Case> {
     let padded = |sides| ConvOptions::new().padding(Padding::Explicit(sides));
     let same = padded([[1, 1], [1, 1]]);
     vec![
         case([2, 7, 9, 8], 16, [3, 3], same),
+        in_groups(2, case([2, 6, 5, 18], 20, [3, 3], same)),
         case([1, 5, 5, 64], 5, [3, 3], same.dilation([2, 1])),
         case([3, 6, 4, 12], 8, [2, 3], padded([[0, 1], [2, 1]]).stride([2, 1])),
         case([2, 9, 8, 3], 12, [7, 7], padded([[3, 3], [3, 3]]).stride([2, 2])),
         case([1, 11, 3, 5], 7, [3, 2], padded([[4, 3], [0, 3]]).stride([1, 3]).dilation([2, 2])),
-        case([4, 8, 8, 16], 24, [1, 1], ConvOptions::new().stride([3, 2])),
+        in_groups(2, case([4, 8, 8, 32], 24, [1, 1], ConvOptions::new().stride([3, 2]))),
         case([1, 1, 40, 1], 4, [1, 9], padded([[0, 0], [4, 4]])),
+        case([2, 5, 5, 12], 7, [1, 1], ConvOptions::new()),
         case([2, 5, 5, 12], 7, [1, 1], ConvOptions::new()), // a product of pixels as they are stored
     ]
 }
 
-fn check<T: Real>(gpu: &Gpu, tile: Tile, split: SplitK, case: &Case) {
-    let Case { images, outputs, taps, ref options } = *case;
-    let weights = [outputs, taps[0], taps[1], images[3]];
+/// Every other case has a bias next to the scale and the shift.
+fn check<T: Real>(gpu: &Gpu, tile: Tile, split: SplitK, (at, case): (usize, &Case)) {
+    let Case { images, outputs, taps, groups, ref options } = *case;
+    let weights = [outputs, taps[0], taps[1], images[3] / groups];
     let [x, weight] = [images, weights].map(|shape| Layout::contiguous("test", &shape).unwrap());
     let geometry = ConvGeometry::new("test", &x, &weight, options).unwrap();
     let results = geometry.output_shape();
     let [x, weight] = [(images, 1), (weights, 2)].map(|(shape, seed)| values::<T>(&shape, 1.0, seed));
     let residual = values::<T>(&results, 1.0, 3);
     let [scale, shift] = [4, 5].map(|seed| values::<f32>(&[outputs], 1.0, seed));
+    let bias = (at % 2 == 1).then(|| values::<T>(&[outputs], 1.0, 6));
     let of = |values: &[T], shape: [usize; 4]| gpu.tensor(values, shape).unwrap();
     let (tx, tw, tr) = (of(&x, images), of(&weight, weights), of(&residual, results));
     let [ts, tt] = [&scale, &shift].map(|values| gpu.tensor(values, [outputs]).unwrap());
+    let tb = bias.as_ref().map(|bias| gpu.tensor(bias, [outputs]).unwrap());
     let layouts = ConvLayouts {
         x: tx.layout(),
         weight: tw.layout(),
-        bias: None,
+        bias: tb.as_ref().map(|bias| (bias.layout(), T::DTYPE)),
         scale_shift: Some([ts.layout(), tt.layout()]),
         residual: Some(tr.layout()),
     };
     let problem = ConvProblem::new(layouts, options, Activation::Silu, T::DTYPE).unwrap();
     let plan = problem.by(ConvKernels::Product(Pin::Tile(tile), split)).plan(gpu.caps()).unwrap();
     let mut y = gpu.empty::<T>(results).unwrap();
-    let operands = [tx.view(), tw.view(), ts.view(), tt.view(), tr.view(), y.view_mut().unwrap()];
-    gpu.execute(&plan, &operands, &[]).unwrap();
+    let others = [ts.view(), tt.view(), tr.view(), y.view_mut().unwrap()];
+    let operands = [tx.view(), tw.view()].into_iter().chain(tb.as_ref().map(Tensor::view)).chain(others);
+    gpu.execute(&plan, &operands.collect::<Vec<_>>(), &[]).unwrap();
     let real = |values: &[T]| values.iter().map(|value| value.to_f64()).collect::<Vec<_>>();
     let wide = |values: &[f32]| values.iter().map(|&value| value.into()).collect::<Vec<f64>>();
     let epilogue = ConvEpilogueReference {
-        bias: None,
+        bias: bias.as_deref().map(real),
         scale_shift: Some([wide(&scale), wide(&shift)]),
         residual: Some(real(&residual)),
         activation: Activation::Silu,
@@ -83,15 +94,15 @@ fn tile(gpu: &Gpu, kernel: GemmKernel, dtype: DType) -> Option<Tile> {
     fits.min_by_key(|tile| tile.tm * tile.tn).copied()
 }
 
-/// These cases, and one in splits, which a second launch adds.
+/// These cases, and the one of groups in splits, which a second launch adds.
 fn check_all<T: Real>(gpu: &Gpu, tile: Tile, cases: &[Case]) {
-    cases.iter().for_each(|case| check::<T>(gpu, tile, SplitK::Auto, case));
-    check::<T>(gpu, tile, SplitK::Splits(3), &cases[1]);
+    cases.iter().enumerate().for_each(|case| check::<T>(gpu, tile, SplitK::Auto, case));
+    check::<T>(gpu, tile, SplitK::Splits(3), (1, &cases[1]));
 }
 
-/// With units of eight channels and without. A software driver compiles a kernel on matrices for many seconds.
+/// With units of eight channels, and without in groups. A software driver compiles a kernel on matrices for many seconds.
 fn on_matrices() -> Vec<Case> {
-    if support::is_full_sweep() { cases() } else { cases().into_iter().step_by(3).take(2).collect() }
+    if support::is_full_sweep() { cases() } else { cases().into_iter().take(2).collect() }
 }
 
 fn scalar<T: Real>(gpu: &Gpu) {

@@ -17,7 +17,7 @@ const fn all(of: usize) -> Padding {
 const END: Padding = Padding::Same(SamePadding::ExtraAtEnd);
 const START: Padding = Padding::Same(SamePadding::ExtraAtStart);
 
-pub(crate) const CASES: [Case; 32] = [
+pub(crate) const CASES: [Case; 35] = [
     ([2, 9, 7, 8], [16, 3, 3], [1, 1], [1, 1], all(1), 1),
     ([1, 8, 10, 13], [17, 3, 3], [1, 1], [1, 1], all(1), 1),
     ([2, 17, 15, 3], [16, 3, 3], [2, 2], [1, 1], all(1), 1),
@@ -40,7 +40,10 @@ pub(crate) const CASES: [Case; 32] = [
     ([1, 2, 300, 4], [5, 1, 3], [1, 1], [1, 1], all(1), 1),
     ([1, 12, 40, 4], [4, 3, 3], [1, 1], [3, 9], all(0), 1),
     ([1, 12, 40, 4], [4, 2, 2], [5, 30], [1, 1], all(0), 1),
-    // Groups.
+    // Groups, which are products if they are large enough.
+    ([2, 7, 8, 32], [40, 3, 3], [1, 1], [1, 1], all(1), 2),
+    ([1, 9, 7, 27], [24, 3, 2], [2, 1], [1, 2], all(1), 3),
+    ([2, 6, 6, 64], [32, 1, 1], [1, 1], [1, 1], Padding::Valid, 4),
     ([2, 8, 8, 16], [24, 3, 3], [1, 1], [1, 1], all(1), 4),
     ([1, 7, 8, 6], [10, 3, 3], [2, 1], [1, 1], all(1), 2),
     ([1, 6, 6, 6], [8, 3, 3], [1, 1], [1, 1], all(1), 2),

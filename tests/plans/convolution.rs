@@ -68,6 +68,30 @@ fn blocks_run_on_matrix_units_without_copies() {
     assert_eq!(without, WITHOUT);
 }
 
+/// Groups of 32 channels are a batch of products, and a bias next to a batch norm is part of the epilogue.
+#[test]
+fn groups_and_a_bias_next_to_a_batch_norm_run_on_matrix_units_in_one_launch() {
+    let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+    let of_channel = layout(&[256]);
+    let options = ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
+    for caps in [fixtures::h200(), fixtures::a100(), fixtures::radv_rdna3()] {
+        for groups in [1, 8] {
+            let layouts = ConvLayouts {
+                x: &layout(&[4, 56, 56, 256]),
+                weight: &layout(&[256, 3, 3, 256 / groups]),
+                bias: Some((&of_channel, DType::F16)),
+                scale_shift: Some([&of_channel; 2]),
+                residual: None,
+            };
+            let problem = ConvProblem::new(layouts, &options.groups(groups), Activation::Silu, DType::F16);
+            let problem = problem.unwrap();
+            let plan = problem.plan(&caps).unwrap();
+            assert_eq!(plan.work().flops.matrix, problem.flops(), "{plan}");
+            assert_eq!([plan.steps().len(), plan.temporaries().len()], [1, 0], "{plan}");
+        }
+    }
+}
+
 /// A weight whose outputs have gaps is read in place; one that is stored channels first is not, and the plan says so.
 #[test]
 fn a_weight_with_gaps_between_outputs_is_a_product_and_a_permuted_one_is_not() {

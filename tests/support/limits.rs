@@ -138,6 +138,7 @@ pub fn finished(problem: GemmProblem, epilogue: Epilogue, apart: u32) -> GemmPro
         LineScale::Rows => (true, false),
         LineScale::Columns => (false, true),
         LineScale::RowsAndColumns => (true, true),
+        LineScale::ColumnsAndShift => unreachable!("of products of windows alone"),
     };
     let d = problem.dims();
     for (axis, extent, step, is_there) in

@@ -34,7 +34,7 @@ pub fn conv_plans(
     // Not every kernel can compute every convolution.
     let products =
         [GemmKernel::Tiled, GemmKernel::Broadcast, GemmKernel::Coop].into_iter().flat_map(|kernel| {
-            [plain, scaled]
+            [plain, scaled, full]
                 .map(|layouts| of(layouts, ConvKernels::Product(Pin::Kernel(kernel), SplitK::Auto)))
         });
     let forward = direct.into_iter().chain(products.filter(Result::is_ok));
@@ -56,6 +56,7 @@ pub fn conv_kernels(caps: &Caps) -> Vec<Kernel> {
         ([1, 9, 9, 8], [8, 3, 3, 1], 8, [2, 1]),
         ([1, 9, 9, 8], [8, 5, 5, 1], 8, [1, 1]),
         ([1, 9, 9, 6], [6, 3, 3, 2], 3, [1, 2]),
+        ([1, 9, 9, 16], [16, 3, 3, 8], 2, [1, 1]),
         ([1, 9, 9, 3], [5, 3, 3, 3], 1, [2, 2]),
     ];
     let devices = [caps.clone(), caps.clone().planned_for(DeviceType::Discrete)];

@@ -3,15 +3,15 @@
 use crate::Result;
 use crate::caps::Caps;
 use crate::gemm::problem::{
-    BiasAxis, Epilogue, Gated, GemmProblem, PlaneSource, QuantisedDims, Scale, SegmentDims, Segments,
-    WindowDims,
+    BiasAxis, Epilogue, Gated, GemmProblem, LineScale, PlaneSource, QuantisedDims, Scale, SegmentDims,
+    Segments, WindowDims,
 };
 use crate::kernel::Kernel;
 use crate::layout::DType;
 use crate::ops::Activation;
 use crate::plan::{Access, Draft, Region};
 
-/// Bindings of a module: A, B and C; then the bias, the residual, the scales of rows and of columns, or with segments of k their table, the
+/// Bindings of a module: A, B and C; then the bias, the residual, the scales of rows, or a shift, and of columns, or with segments of k their table, the
 /// right factor of A's products and their gates. For operands that the problem does not have, a word is bound.
 pub(in crate::gemm) fn module_bindings(problem: &GemmProblem) -> u32 {
     if problem.segments().is_some() { 6 } else { 7 }
@@ -125,7 +125,8 @@ impl LineEpilogue {
     /// None if an epilogue reads more than that.
     pub(super) fn of(problem: &GemmProblem) -> Option<Self> {
         let Epilogue { line_scale, residual, bias, .. } = problem.epilogue;
-        if residual.is_some() || problem.epilogue.adds_previous() {
+        let is_shifted = line_scale == LineScale::ColumnsAndShift;
+        if residual.is_some() || problem.epilogue.adds_previous() || is_shifted {
             return None;
         }
         let of_bias =
@@ -150,6 +151,7 @@ fn bias_is_of_rows(problem: &GemmProblem) -> bool {
 pub(super) fn bind(kernel: Kernel, problem: &GemmProblem, caps: &Caps) -> Kernel {
     let Epilogue { line_scale, bias, residual, activation, .. } = problem.epilogue;
     let is_scaled = |axis| u32::from(line_scale.axes().contains(&axis));
+    let of_rows = if line_scale == LineScale::ColumnsAndShift { 2 } else { is_scaled(BiasAxis::Rows) };
     let place = Activation::ALL.iter().position(|&known| known == activation);
     let kernel = match problem.windows() {
         Some(_) => kernel.dims::<WindowDims>(caps),
@@ -161,7 +163,7 @@ pub(super) fn bind(kernel: Kernel, problem: &GemmProblem, caps: &Caps) -> Kernel
         .param("PREVIOUS", u32::from(problem.epilogue.adds_previous()))
         .param("BIAS", ElementForm::of(bias) as u32)
         .param("RESIDUAL", ElementForm::of(residual) as u32)
-        .param("ROW_SCALES", is_scaled(BiasAxis::Rows))
+        .param("ROW_SCALES", of_rows)
         .param("COLUMN_SCALES", is_scaled(BiasAxis::Columns))
         .param("ACTIVATION", place.unwrap_or_default())
 }

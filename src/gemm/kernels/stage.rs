@@ -36,7 +36,7 @@ impl OperandLines {
         Self {
             extents: [u32::MAX, problem.k()],
             strides: [0, of_channel],
-            starts: [image.offset, of_image, of_line, of_column, image.shape[3]],
+            starts: [image.offset, of_image, of_line, of_column, image.shape[3] / problem.batches().max(1)],
         }
     }
 

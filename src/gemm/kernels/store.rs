@@ -66,7 +66,8 @@ impl GemmProblem {
         if !self.has_epilogue() {
             return kernel;
         }
-        let mut kernel = kernel.slot("epilogue", "forms");
+        let form = if line_scale == LineScale::ColumnsAndShift { "shifted" } else { "forms" };
+        let mut kernel = kernel.slot("epilogue", form);
         if previous == Previous::Added {
             // The previous contents are read with the width of the store.
             kernel = match store {
@@ -78,8 +79,8 @@ impl GemmProblem {
         kernel = match bias {
             None => kernel,
             Some(dtype) => {
-                let kernel =
-                    kernel.slot("addend_bias_vector", "tensor").param("BIAS_VECTOR_BINDING", binding);
+                let variant = if self.has_groups() { "groups" } else { "tensor" };
+                let kernel = kernel.slot("addend_bias_vector", variant).param("BIAS_VECTOR_BINDING", binding);
                 binding += 1;
                 kernel.operand(
                     "bias_vector",
@@ -102,7 +103,11 @@ impl GemmProblem {
         kernel = match line_scale {
             LineScale::None => kernel,
             LineScale::Rows => kernel.slot("scaled", "rows").param("ROW_SCALES_BINDING", binding),
-            LineScale::Columns => kernel.slot("scaled", "columns").param("COLUMN_SCALES_BINDING", binding),
+            LineScale::Columns => {
+                let variant = if self.has_groups() { "columns_of_groups" } else { "columns" };
+                kernel.slot("scaled", variant).param("COLUMN_SCALES_BINDING", binding)
+            }
+            LineScale::ColumnsAndShift => kernel.param("SHIFT_BINDING", binding),
             LineScale::RowsAndColumns => kernel
                 .slot("scaled", "rows_and_columns")
                 .param("ROW_SCALES_BINDING", binding)

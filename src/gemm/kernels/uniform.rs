@@ -25,7 +25,8 @@ impl GemmProblem {
             return kernel.dims::<SegmentDims>(caps).slot("gemm_dims", "segments");
         }
         if self.windows().is_some() {
-            return kernel.dims::<WindowDims>(caps).slot("gemm_dims", "windows");
+            let variant = if self.has_groups() { "window_groups" } else { "windows" };
+            return kernel.dims::<WindowDims>(caps).slot("gemm_dims", variant);
         }
         let Some((side, _)) = self.seeded() else { return self.bind_epilogue_dims(kernel, caps) };
         let kernel = kernel.dims::<SeededDims>(caps).slot("gemm_dims", "seeded");

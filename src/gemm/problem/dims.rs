@@ -122,6 +122,7 @@ product_dims! {
         height: u32,
         /// columns of an image
         width: u32,
+        /// that a window reads
         channels: u32,
         /// windows down an image
         windows_down: u32,
@@ -240,9 +241,10 @@ impl GemmProblem {
 
     /// These dims, and the strides and offsets of the scales of rows and columns.
     pub(in crate::gemm) fn quantised_dims(&self, dims: &GemmDims) -> QuantisedDims {
+        // Along the other axis a vector has one index, of stride 0.
         let scale = |at: usize| {
             let of = self.layouts.extras[LINE_SCALES + at];
-            of.map_or([0; 2], |of| [of.strides[2 + at], of.offset])
+            of.map_or([0; 2], |of| [of.strides[2] + of.strides[3], of.offset])
         };
         let ([row_scale_step, row_scale_offset], [column_scale_step, column_scale_offset]) =
             (scale(0), scale(1));
@@ -260,6 +262,7 @@ impl GemmProblem {
     /// The dims of a product whose rows of A are these windows.
     pub(in crate::gemm) fn window_dims(&self, of: &ImageWindows) -> WindowDims {
         let [_, height, width, channels] = self.layouts.a.shape;
+        let channels = channels / self.batches().max(1);
         let dims = self.quantised_dims(&self.dims());
         let reciprocal = |of: u32| (1.0 / of.max(1) as f32).to_bits();
         WindowDims {

@@ -56,10 +56,12 @@ pub enum LineScale {
     Columns,
     /// $r$ and $c$.
     RowsAndColumns,
+    /// $c$, which multiplies the sum of the product and the bias. An element for each column, in the place of $r$, is added after that.
+    ColumnsAndShift,
 }
 
 impl LineScale {
-    /// Every combination.
+    /// Every combination of scales.
     pub const ALL: [Self; 4] = [Self::None, Self::Rows, Self::Columns, Self::RowsAndColumns];
 
     /// The axes with a scale, in the order of operands.
@@ -68,7 +70,7 @@ impl LineScale {
             Self::None => &[],
             Self::Rows => &[BiasAxis::Rows],
             Self::Columns => &[BiasAxis::Columns],
-            Self::RowsAndColumns => &[BiasAxis::Rows, BiasAxis::Columns],
+            Self::RowsAndColumns | Self::ColumnsAndShift => &[BiasAxis::Rows, BiasAxis::Columns],
         }
     }
 

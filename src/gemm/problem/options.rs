@@ -77,7 +77,7 @@ impl GemmProblem {
     ) -> Result<MatrixLayout> {
         let (extent, at) = match axis {
             BiasAxis::Rows => (self.m(), 1),
-            BiasAxis::Columns => (self.n(), 0),
+            BiasAxis::Columns => (self.columns(), 0),
         };
         if vector.rank() != 1 || dim(OP, vector.shape()[0])? != extent {
             return Err(Error::shapes(OP, rule, vector.shape(), &[extent as usize]));

@@ -22,6 +22,18 @@ impl GemmProblem {
         Ok(self)
     }
 
+    /// Adds an element of f32 for each column after the sum of the product and the bias was scaled. It is one more operand, in the
+    /// place of the scales of rows. Only products of windows have it.
+    ///
+    /// # Errors
+    /// As [`line_scale`](Self::line_scale).
+    pub(crate) fn shift(mut self, shift: &Layout) -> Result<Self> {
+        let rule = "the shift must be a vector with an element for each column";
+        self.layouts.extras[LINE_SCALES] = Some(self.vector(BiasAxis::Columns, shift, DType::F32, rule)?);
+        self.epilogue.line_scale = LineScale::ColumnsAndShift;
+        Ok(self)
+    }
+
     /// Whether the launch that applies the epilogue has [`QuantisedDims`].
     pub(in crate::gemm) fn has_quantised_dims(&self) -> bool {
         self.epilogue.line_scale != LineScale::None || self.is_requantised()

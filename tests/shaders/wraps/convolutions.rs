@@ -11,7 +11,7 @@ use tilewise::{DType, Layout};
 /// Images, a weight, the groups and the options.
 type Case = ([usize; 4], [usize; 4], usize, ConvOptions);
 
-fn cases(elements: usize) -> [Case; 14] {
+fn cases(elements: usize) -> [Case; 15] {
     let padded = |by| ConvOptions::new().padding(Padding::Explicit([[by; 2]; 2]));
     let most = elements / 8;
     [
@@ -40,6 +40,7 @@ fn cases(elements: usize) -> [Case; 14] {
             padded((1 << 29) - 8).stride([1 << 28, 3 << 20]).dilation([1 << 29, 7]),
         ),
         ([1, most / 4, 4, 4], [4, most / 4, 1, 4], 1, padded(0)),
+        ([1, 64, most / 2048, 32], [32, 3, 3, 8], 4, padded(1)),
     ]
 }
 
