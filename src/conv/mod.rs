@@ -7,6 +7,7 @@ mod batch_norm;
 mod call;
 mod channel_reads;
 mod channels_first;
+mod conv1d;
 mod direct;
 pub(crate) mod geometry;
 mod layer;
@@ -19,6 +20,7 @@ pub use backward::{conv_transpose2d, conv_transpose2d_backward, conv2d_backward}
 pub use batch_norm::{batch_norm_terms, fold_batch_norm};
 pub use call::{Convolution, conv2d};
 pub use channels_first::ChannelsFirst;
+pub use conv1d::conv1d;
 pub use geometry::{ConvAxis, ConvGeometry};
 pub use layer::{BatchNorm2d, Conv2d, ConvBnAct, ConvTranspose2d, FoldedConv, SavedConvBnAct};
 pub use options::{ConvOptions, Padding, SamePadding};

@@ -4,7 +4,7 @@ use support::forms::{self, Forms};
 use support::strided::{Lay, Placed};
 use support::turn::Turn;
 use support::values::{assert_ok, for_all_types_and_a_gpu, values};
-use tilewise::conv::{ConvGeometry, ConvOptions, Convolution, Padding, SamePadding, conv2d};
+use tilewise::conv::{ConvGeometry, ConvOptions, Convolution, Padding, SamePadding, conv1d, conv2d};
 use tilewise::reference::{ConvEpilogueReference, ConvReference};
 use tilewise::{Activation, Element, Gpu, Layout, Real, Tensor};
 
@@ -234,6 +234,28 @@ fn a_nan_spreads_to_its_windows_alone() {
             assert_eq!(y.is_nan(), has_nan, "{groups} groups: {row} {column} {channel}");
         }
     }
+}
+
+/// Sequences against the definition of one axis.
+#[test]
+fn convolutions_of_sequences_are_those_of_one_row() {
+    let Some(gpu) = support::gpu() else { return };
+    let options =
+        ConvOptions::new().stride([1, 2]).dilation([1, 3]).padding(Padding::Explicit([[0, 0], [2, 5]]));
+    let shapes = [[2, 21, 6], [4, 4, 3]];
+    let geometry =
+        geometry(([2, 1, 21, 6], [4, 1, 4], [1, 2], [1, 3], Padding::Explicit([[0, 0], [2, 5]]), 2));
+    let [x, weight] = [0, 1].map(|which| values::<f32>(&shapes[which], 1.0, which as u64));
+    let bias = values::<f32>(&[4], 1.0, 2);
+    let tensor = |values: &[f32], shape: [usize; 3]| gpu.tensor(values, shape).unwrap();
+    let [tx, tw] = [tensor(&x, shapes[0]), tensor(&weight, shapes[1])];
+    let y = conv1d(&tx, &tw, Some(&gpu.tensor(&bias, [4]).unwrap()), &options.groups(2)).unwrap();
+    let axis = geometry.axes[1];
+    assert_eq!(y.shape(), [2, axis.output, 4]);
+    let of_one = ConvGeometry { batch: 2, channels: 6, outputs: 4, groups: 2, axes: [axis] };
+    let epilogue = ConvEpilogueReference { bias: Some(reals(&bias)), ..Default::default() };
+    let want = ConvReference { geometry: of_one }.forward(&x, &weight, &epilogue);
+    assert_ok(&want.compare(&y.to_vec().unwrap()), "sequences");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::{Row, World, row};
 use tilewise::conv::{
     ConvOptions, Convolution, Padding, SamePadding, batch_norm_terms, conv_transpose2d,
-    conv_transpose2d_backward, conv2d, conv2d_backward, fold_batch_norm,
+    conv_transpose2d_backward, conv1d, conv2d, conv2d_backward, fold_batch_norm,
 };
 use tilewise::ops::RunningStatistics;
 use tilewise::{Result, Tensor};
@@ -36,6 +36,7 @@ pub(super) fn rows() -> Vec<Row> {
         row("conv::batch_norm_terms", |it| {
             batch_norm_terms(&running(it), Some(&it.row), None, 2.0).map(<(_, _)>::from)
         }),
+        row("conv::conv1d", |it| conv1d(&it.a.unsqueeze(0)?, &it.b.unsqueeze(1)?, Some(&it.row), &same())),
         row("conv::conv2d", |it| {
             let ([x, weight, _], bias) = operands(it)?;
             conv2d(&x, &weight, Some(bias), &same())

@@ -3,8 +3,8 @@
 use crate::words::said::Said;
 use tilewise::conv::{
     BatchNorm2d, ChannelsFirst, Conv2d, ConvBnAct, ConvOptions, ConvTranspose2d, Convolution, Padding,
-    SamePadding, batch_norm_terms, conv_transpose2d, conv_transpose2d_backward, conv2d, conv2d_backward,
-    fold_batch_norm,
+    SamePadding, batch_norm_terms, conv_transpose2d, conv_transpose2d_backward, conv1d, conv2d,
+    conv2d_backward, fold_batch_norm,
 };
 use tilewise::ops::RunningStatistics;
 use tilewise::{Activation, Gradients};
@@ -51,6 +51,30 @@ fn operands_of_convolutions_that_do_not_fit() {
     let (many, pixel) = (said.tensor(&[17, 1, 1, 4]), said.tensor(&[4, 1, 1, 4]));
     let far = options.padding(Padding::Explicit([[(1 << 29) - 1; 2]; 2]));
     said.says(|| conv2d(&many, &pixel, None, &far));
+    said.compare();
+}
+
+#[test]
+fn sequences_that_do_not_fit() {
+    let mut said = Said::new();
+    let [x, weight] = [[2, 7, 8], [4, 3, 8]].map(|shape| said.tensor(&shape));
+    let options = ConvOptions::new();
+    for shape in [&[7, 8][..], &[2, 7, 9], &[2, 8, 7], &[2, 0, 8], &[2, 2, 8]] {
+        let sequences = said.tensor(shape);
+        said.says(|| conv1d(&sequences, &weight, None, &options));
+    }
+    for shape in [&[4, 8][..], &[4, 8, 3], &[4, 0, 8], &[4, 8, 8]] {
+        let kernels = said.tensor(shape);
+        said.says(|| conv1d(&x, &kernels, None, &options));
+    }
+    let wrong = said.tensor(&[3]);
+    said.says(|| conv1d(&x, &weight, Some(&wrong), &options));
+    said.says(|| conv1d(&x, &weight, None, &options.groups(0)));
+    said.says(|| conv1d(&x, &weight, None, &options.groups(3)));
+    said.says(|| conv1d(&x, &weight, None, &options.stride([1, 0])));
+    for rows in [[0, 1], [1, 0]] {
+        said.says(|| conv1d(&x, &weight, None, &options.padding(Padding::Explicit([rows, [1, 1]]))));
+    }
     said.compare();
 }
 
