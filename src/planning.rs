@@ -53,6 +53,7 @@ pub mod attention {
 pub mod conv {
     pub use crate::conv::backward::problem::{ConvBackward, ConvBackwardDims, ConvGradientOf};
     pub use crate::conv::problem::{ConvDims, ConvKernels, ConvLayouts, ConvProblem};
+    pub use crate::conv::quantised::quantised;
 }
 
 /// Matrix products as plain data: problems, element types, epilogues, generated operands, pins and uniforms.

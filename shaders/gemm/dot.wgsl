@@ -39,8 +39,11 @@ const WORDS: u32 = BK / 4u; // along k, of a block
 @group(0) @binding(1) var<storage, read> b: array<u32>;
 @group(0) @binding(2) var<storage, read_write> c: array<c_unit>;
 
+//#slot windows default none
 //#import dot_stage x=a
 //#import dot_stage x=b
+//#slot dot_load x=a default memory
+//#slot dot_load x=b default memory
 //#slot epilogue default none
 //#slot store_c default elements
 
@@ -83,6 +86,7 @@ fn main(
     let lane_m = tile_m(lane);
     let lane_n = tile_n(lane);
 
+    prepare_windows(row0, lane);
     var acc: array<array<vec4<i32>, TN / 4u>, TM>;
     // This lane's vectors of the next iteration, which are loaded during this one.
     var a_next: array<vec4<u32>, A_SHARE>;

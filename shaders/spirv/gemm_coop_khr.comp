@@ -18,6 +18,7 @@
 // module bf16_signs     -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DSIGNS
 // module f16_windows    -DAB=float16_t -DSUM=float -DBITS=16 -DOF_F16 -DWINDOWS
 // module bf16_windows   -DAB=bfloat16_t -DSUM=float -DBITS=16 -DOF_BF16 -DWINDOWS
+// module i8_windows     -DAB=int8_t -DSUM=int -DBITS=8 -DOF_I8 -DWINDOWS
 #version 460
 #extension GL_EXT_control_flow_attributes : require
 #extension GL_GOOGLE_include_directive : require

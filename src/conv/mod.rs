@@ -15,6 +15,7 @@ mod options;
 mod plan;
 pub(crate) mod problem;
 mod product;
+pub(crate) mod quantised;
 
 pub use backward::{conv_transpose2d, conv_transpose2d_backward, conv2d_backward};
 pub use batch_norm::{batch_norm_terms, fold_batch_norm};
@@ -24,3 +25,4 @@ pub use conv1d::conv1d;
 pub use geometry::{ConvAxis, ConvGeometry};
 pub use layer::{BatchNorm2d, Conv2d, ConvBnAct, ConvTranspose2d, FoldedConv, SavedConvBnAct};
 pub use options::{ConvOptions, Padding, SamePadding};
+pub use quantised::{ConvScales, conv2d_quantised};

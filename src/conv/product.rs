@@ -1,5 +1,6 @@
 //! A convolution as a matrix product: its windows are the rows of A, which kernels read from the images. Nothing is stored twice.
 
+use super::geometry::ConvGeometry;
 use super::problem::{ConvKernels, ConvProblem, OP};
 use crate::Result;
 use crate::caps::Caps;
@@ -17,30 +18,19 @@ impl ConvProblem {
         let geometry = &self.geometry;
         // Checked, so that the number of windows cannot overflow.
         Layout::contiguous(OP, &geometry.output_shape())?;
-        let (groups, columns) = (geometry.groups, geometry.group_outputs());
-        if groups > 1 && geometry.group_channels().min(columns) < LEAST_OF_GROUP {
+        if geometry.groups > 1 && geometry.group_channels().min(geometry.group_outputs()) < LEAST_OF_GROUP {
             return Ok(None);
         }
-        let rows = geometry.output_shape()[..3].iter().product();
-        // A matrix (rows, outputs), cut into groups.
-        let by_groups = |of: &Layout| {
-            let [row, column] = [of.strides()[0], of.strides()[1]];
-            of.with_axes(&[groups, rows, columns], &[columns * column, row, column])
+        let residual =
+            self.residual.as_ref().map(|residual| residual.reshape(&geometry.result())).transpose();
+        let (Some(b), Ok(residual)) = (geometry.weight_matrix(&self.weight)?, residual) else {
+            return Ok(None);
         };
-        // A view may have no single stride along the elements of a window.
-        let Ok(window) = self.weight.slice(0, ..1)?.reshape(&[geometry.terms()]) else { return Ok(None) };
-        let [along, apart] = [window.strides()[0], self.weight.strides()[0]];
-        let b = self.weight.with_axes(&[groups, geometry.terms(), columns], &[columns * apart, along, apart]);
-        let matrix = [rows, geometry.outputs];
-        let residual = self.residual.as_ref().map(|residual| residual.reshape(&matrix)).transpose();
-        let Ok(residual) = residual else { return Ok(None) };
-        let c = by_groups(&Layout::contiguous(OP, &matrix)?);
+        let c = geometry.by_groups(&Layout::contiguous(OP, &geometry.result())?);
         let types = GemmTypes::new(self.dtype, self.dtype);
-        let product = match self.x.reshape(&[rows, geometry.channels]) {
-            Ok(a) if geometry.is_pointwise() && !self.has_all_vectors() => {
-                GemmProblem::new(&a, &b, &c, types)
-            }
-            _ => GemmProblem::of_windows(&self.x, self.windows()?, &b, &c, types),
+        let product = match geometry.pixels(&self.x).filter(|_| !self.has_all_vectors()) {
+            Some(a) => GemmProblem::new(&a, &b, &c, types),
+            None => GemmProblem::of_windows(&self.x, geometry.windows()?, &b, &c, types),
         };
         let mut product = product?.activation(self.activation);
         if let Some((bias, dtype)) = &self.bias {
@@ -55,7 +45,7 @@ impl ConvProblem {
             };
         }
         if let Some(residual) = &residual {
-            product = product.residual(&by_groups(residual), &c, self.dtype)?;
+            product = product.residual(&geometry.by_groups(residual), &c, self.dtype)?;
         }
         Ok(Some(match self.kernels {
             ConvKernels::Product(pin, split) => product.pinned(pin).split_k(split),
@@ -88,9 +78,39 @@ impl ConvProblem {
     fn has_all_vectors(&self) -> bool {
         self.bias.is_some() && self.scale_shift.is_some()
     }
+}
 
-    fn windows(&self) -> Result<ImageWindows> {
-        let axes = self.geometry.axes;
+impl ConvGeometry {
+    /// The shape of the matrix of all windows and outputs.
+    pub(super) fn result(&self) -> [usize; 2] {
+        [self.output_shape()[..3].iter().product(), self.outputs]
+    }
+
+    /// Such a matrix, cut into groups.
+    pub(super) fn by_groups(&self, of: &Layout) -> Layout {
+        let (columns, [row, column]) = (self.group_outputs(), [of.strides()[0], of.strides()[1]]);
+        of.with_axes(&[self.groups, of.shape()[0], columns], &[columns * column, row, column])
+    }
+
+    /// The weight as matrices (group, window, outputs of a group). A view may have no single stride along the elements of a window.
+    pub(super) fn weight_matrix(&self, weight: &Layout) -> Result<Option<Layout>> {
+        let (terms, columns) = (self.terms(), self.group_outputs());
+        let window = weight.slice(0, ..1)?.reshape(&[terms]);
+        Ok(window.ok().map(|window| {
+            let [along, apart] = [window.strides()[0], weight.strides()[0]];
+            weight.with_axes(&[self.groups, terms, columns], &[columns * apart, along, apart])
+        }))
+    }
+
+    /// The images as a matrix of pixels and channels, if this is a product of its rows.
+    pub(super) fn pixels(&self, x: &Layout) -> Option<Layout> {
+        let pixels = x.reshape(&[self.result()[0], self.channels]);
+        pixels.ok().filter(|_| self.is_pointwise())
+    }
+
+    /// The windows of the images.
+    pub(super) fn windows(&self) -> Result<ImageWindows> {
+        let axes = self.axes;
         let of = |pair: [usize; 2]| -> Result<[u32; 2]> { Ok([dim(OP, pair[0])?, dim(OP, pair[1])?]) };
         // Paddings are below 2^30.
         let before = of(axes.map(|axis| axis.before))?.map(u32::cast_signed);

@@ -12,7 +12,7 @@ pub(crate) mod segments;
 
 pub use crate::layout::{Float, Operand, Quantised, Summand};
 pub use call::{Gemm, Linear, LinearScales, linear, linear_backward, linear_quantised, matmul};
-pub(crate) use call::{add_sum_of_rows, product};
+pub(crate) use call::{add_sum_of_rows, check_out_scale, product};
 pub use problem::{Accumulator, GemmKernel, SplitK, Tile};
 
 pub(crate) use f16_split::NON_FINITE_EXPONENT;
@@ -20,6 +20,6 @@ pub(crate) use kernels::reduce_splits;
 pub(crate) use plan::GeneratedTrial;
 pub(crate) use problem::{
     BiasAxis, Distribution, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, ImageWindows,
-    OuterAxis, Pin, Scale, SeedSource, Side, SignHalf,
+    MAX_I8_K, Numbers, OuterAxis, Pin, Scale, SeedSource, Side, SignHalf,
 };
 pub(crate) use segments::{Segment, SegmentedProblem, SegmentedProduct, segment_table};

@@ -2,13 +2,13 @@
 
 use support::for_all_types;
 use support::values::{assert_ok, values};
-use tilewise::conv::{ConvGeometry, ConvOptions, Padding};
+use tilewise::conv::{ConvGeometry, ConvOptions, ConvScales, Padding, conv2d_quantised};
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::planning::Problem;
-use tilewise::planning::conv::{ConvKernels, ConvLayouts, ConvProblem};
+use tilewise::planning::conv::{ConvKernels, ConvLayouts, ConvProblem, quantised};
 use tilewise::planning::gemm::{GemmTypes, Pin};
 use tilewise::reference::{ConvEpilogueReference, ConvReference};
-use tilewise::{Activation, DType, Gpu, Layout, Real, Tensor, f16};
+use tilewise::{Activation, DType, Fill, Gpu, Layout, Real, Tensor, f16};
 
 /// A convolution: images (batch, height, width, channels), outputs, taps, and options.
 struct Case {
@@ -121,6 +121,37 @@ fn coop_is_within_the_bound() {
     match tile(&gpu, GemmKernel::Coop, DType::F16) {
         Some(tile) => check_all::<f16>(&gpu, tile, &on_matrices()),
         None => println!("unable: {} has no matrices of f16", gpu.caps().adapter),
+    }
+}
+
+/// The sums of every kernel of i8 are those of the others, with units of sixteen channels and without.
+#[test]
+fn kernels_of_i8_have_the_same_sums() {
+    let Some(gpu) = support::gpu() else { return };
+    for channels in [32, 5] {
+        let (x, weight) = ([2, 7, 6, channels], [20, 3, 3, channels]);
+        let of = |shape: [usize; 4], seed| gpu.random::<i8>(shape, Fill::Integers, seed).unwrap();
+        let (x, weight) = (of(x, 1), of(weight, 2));
+        let options = ConvOptions::new().padding(Padding::Explicit([[1, 0], [2, 1]])).stride([2, 1]);
+        let geometry = ConvGeometry::new("test", x.layout(), weight.layout(), &options).unwrap();
+        let product = quantised(&geometry, [x.layout(), weight.layout()], DType::I32).unwrap().unwrap();
+        let b = weight.reshape([20, 9 * channels]).unwrap().t();
+        let kernels = [GemmKernel::Dot, GemmKernel::CoopKhr].into_iter();
+        let tiles = kernels.filter_map(|kernel| {
+            let fits = kernel.tiles().iter().filter(|tile| tile.fits(&product, gpu.caps()).is_ok());
+            fits.min_by_key(|tile| (tile.tm * tile.tn, tile.bm * tile.bn))
+        });
+        let sums = tiles.map(|tile| {
+            let plan = product.pinned(Pin::Tile(*tile)).plan(gpu.caps()).unwrap();
+            let mut y = gpu.empty::<i32>(geometry.output_shape()).unwrap();
+            gpu.execute(&plan, &[x.view(), b.view(), y.view_mut().unwrap()], &[]).unwrap();
+            y.to_vec().unwrap()
+        });
+        let sums: Vec<_> = sums.collect();
+        let (plain, none) = (ConvScales::default(), Activation::None);
+        let want = conv2d_quantised::<i32>(&x, &weight, plain, None, &options, none).unwrap();
+        let want = want.to_vec().unwrap();
+        assert!(!sums.is_empty() && sums.iter().all(|sums| *sums == want), "{channels} channels");
     }
 }
 

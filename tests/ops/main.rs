@@ -12,6 +12,7 @@ mod bits;
 mod cast;
 mod convolution;
 mod convolution_gradients;
+mod convolution_quantised;
 mod copies;
 mod cross_entropy;
 mod cumsum;

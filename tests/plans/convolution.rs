@@ -1,8 +1,8 @@
 //! Convolutions as devices with matrix units compute them: as products of windows, which are never stored.
 
 use std::collections::BTreeSet;
-use tilewise::conv::{ConvOptions, Padding, SamePadding};
-use tilewise::planning::conv::{ConvLayouts, ConvProblem};
+use tilewise::conv::{ConvGeometry, ConvOptions, Padding, SamePadding};
+use tilewise::planning::conv::{ConvLayouts, ConvProblem, quantised};
 use tilewise::planning::{Problem, fixtures};
 use tilewise::{Activation, DType, Layout};
 
@@ -87,6 +87,26 @@ fn groups_and_a_bias_next_to_a_batch_norm_run_on_matrix_units_in_one_launch() {
             let problem = problem.unwrap();
             let plan = problem.plan(&caps).unwrap();
             assert_eq!(plan.work().flops.matrix, problem.flops(), "{plan}");
+            assert_eq!([plan.steps().len(), plan.temporaries().len()], [1, 0], "{plan}");
+        }
+    }
+}
+
+/// Windows of i8 are multiplied by integer matrices where modules of SPIR-V have them, and by dot products elsewhere.
+#[test]
+fn convolutions_of_i8_run_on_integer_matrices() {
+    let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+    let (x, weight) = (layout(&[4, 56, 56, 64]), layout(&[64, 3, 3, 64]));
+    let geometry = ConvGeometry::new("test", &x, &weight, &ConvOptions::new()).unwrap();
+    for (caps, kernel) in [
+        (fixtures::h200(), "spirv/gemm_coop_khr.i8_windows"),
+        (fixtures::rtx_3090(), "spirv/gemm_coop_khr.i8_windows"),
+        (fixtures::bare_webgpu(), "gemm/dot"),
+    ] {
+        for c in [DType::I32, DType::I8] {
+            let problem = quantised(&geometry, [&x, &weight], c).unwrap().unwrap();
+            let plan = problem.plan(&caps).unwrap();
+            assert!(plan.to_string().contains(kernel), "{plan}");
             assert_eq!([plan.steps().len(), plan.temporaries().len()], [1, 0], "{plan}");
         }
     }

@@ -5,8 +5,10 @@ use super::wgsl::kernels_of_all;
 use tilewise::conv::{ConvGeometry, ConvOptions, Padding};
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::gpu::DeviceType;
-use tilewise::planning::conv::{ConvBackward, ConvGradientOf, ConvKernels, ConvLayouts, ConvProblem};
-use tilewise::planning::gemm::Pin;
+use tilewise::planning::conv::{
+    ConvBackward, ConvGradientOf, ConvKernels, ConvLayouts, ConvProblem, quantised,
+};
+use tilewise::planning::gemm::{BiasAxis, GemmProblem, Pin};
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::{Plan, Problem};
 use tilewise::{Activation, Caps, DType, Layout, Result};
@@ -23,6 +25,9 @@ pub fn conv_plans(
         Err(error) => return vec![Err(error)],
     };
     let outputs = view(&[geometry.outputs], &[1], 3);
+    if dtype == DType::I8 {
+        return quantised_plans(&geometry, [x, weight], &outputs, caps);
+    }
     let y = flat(&geometry.output_shape());
     let plain = ConvLayouts { x, weight, bias: None, scale_shift: None, residual: None };
     let scaled = ConvLayouts { scale_shift: Some([&outputs, &outputs]), residual: Some(&y), ..plain };
@@ -48,6 +53,23 @@ pub fn conv_plans(
     forward.chain(backward).collect()
 }
 
+/// Convolutions of i8 as exact sums, and requantised with all operands of the epilogue.
+fn quantised_plans(
+    geometry: &ConvGeometry,
+    operands: [&Layout; 2],
+    vector: &Layout,
+    caps: &Caps,
+) -> Vec<Result<Plan>> {
+    let product = |c| quantised(geometry, operands, c).ok().flatten();
+    let sums = product(DType::I32).into_iter();
+    let scaled = product(DType::I8).map(|product| {
+        let scaled = product.line_scale(BiasAxis::Columns, vector).expect("it has that length");
+        scaled.bias(BiasAxis::Columns, vector, DType::F32).expect("it has that length").alpha(0.5)
+    });
+    let pinned = |product: GemmProblem| product.pinned(Pin::Kernel(GemmKernel::Dot)).plan(caps);
+    sums.chain(scaled).map(pinned).filter(Result::is_ok).collect()
+}
+
 /// Every kernel of convolutions on a device: all types, groups, with and without vectors, and tiles of several taps.
 pub fn conv_kernels(caps: &Caps) -> Vec<Kernel> {
     let padding = Padding::Explicit([[1; 2]; 2]);
@@ -61,7 +83,7 @@ pub fn conv_kernels(caps: &Caps) -> Vec<Kernel> {
     ];
     let devices = [caps.clone(), caps.clone().planned_for(DeviceType::Discrete)];
     let mut plans = Vec::new();
-    for dtype in [DType::F32, DType::F16, DType::Bf16] {
+    for dtype in [DType::F32, DType::F16, DType::Bf16, DType::I8] {
         for (x, weight, groups, stride) in cases {
             let options = ConvOptions::new().groups(groups).stride(stride).padding(padding);
             let first = flat(&[x[0], x[3], x[1], x[2]]).permute(&[0, 2, 3, 1]).expect("four axes");

@@ -12,4 +12,4 @@ pub use linear::{Linear, linear};
 pub(crate) use linear_backward::add_sum_of_rows;
 pub use linear_backward::linear_backward;
 pub use linear_quantised::{LinearScales, linear_quantised};
-pub(crate) use product::product;
+pub(crate) use product::{check_out_scale, product};

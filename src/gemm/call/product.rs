@@ -34,6 +34,20 @@ pub(super) struct ProductCall<'a> {
     pub(super) split: SplitK,
 }
 
+/// Checks the scale of a result of this type.
+pub(crate) fn check_out_scale(scale: Option<f32>, dtype: DType) -> Result<()> {
+    let wrong = |why| Err(Error::input("matmul: out_scale", why));
+    match scale {
+        Some(scale) if !(scale > 0.0 && scale < f32::INFINITY) => {
+            wrong(format!("it is {scale}; results are divided by it, so it must be finite and above 0"))
+        }
+        Some(_) if dtype != DType::I8 => {
+            wrong(format!("only results of i8 are divided by it, not those of {dtype}: call `out::<i8>()`"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Computes C = A B into `c`, the view of a new tensor. f32 operands are multiplied in f32, whatever the device's precision.
 pub(crate) fn product(a: View<'_>, b: View<'_>, c: View<'_>) -> Result<()> {
     let product = ProductCall::new(a, b);
@@ -121,16 +135,7 @@ impl<'a> ProductCall<'a> {
             let why = "only products of i8, e4m3 and e5m2 have scales of rows and columns";
             return Err(Error::input("matmul: the scale", why));
         }
-        let wrong = |why| Err(Error::input("matmul: out_scale", why));
-        match self.out_scale {
-            Some(scale) if !(scale > 0.0 && scale < f32::INFINITY) => {
-                wrong(format!("it is {scale}; results are divided by it, so it must be finite and above 0"))
-            }
-            Some(_) if dtype != DType::I8 => wrong(format!(
-                "only results of i8 are divided by it, not those of {dtype}: call `out::<i8>()`"
-            )),
-            _ => Ok(()),
-        }
+        check_out_scale(self.out_scale, dtype)
     }
 
     /// Computes the product into `c`.

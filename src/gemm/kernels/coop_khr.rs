@@ -51,6 +51,7 @@ fn module(problem: &GemmProblem) -> Result<(CoopScalar, CoopScalar, &'static str
         (DType::Bf16, Some(Generated::SignHalf(_))) => (Bf16, F32, "spirv/gemm_coop_khr.bf16_signs"),
         (DType::F16, Some(Generated::Windows(_))) => (F16, F32, "spirv/gemm_coop_khr.f16_windows"),
         (DType::Bf16, Some(Generated::Windows(_))) => (Bf16, F32, "spirv/gemm_coop_khr.bf16_windows"),
+        (DType::I8, Some(Generated::Windows(_))) => (I8, I32, "spirv/gemm_coop_khr.i8_windows"),
         (DType::I8, None) => (I8, I32, "spirv/gemm_coop_khr.i8"),
         (DType::F8E4M3, None) => (E4m3, F32, "spirv/gemm_coop_khr.e4m3"),
         (DType::F8E5M2, None) => (E5m2, F32, "spirv/gemm_coop_khr.e5m2"),

@@ -5,6 +5,7 @@ use super::cost::Cost;
 use super::spec::{KernelSpec, in_memory};
 use super::stage::{LoadSize, OperandAxis, OperandLines};
 use super::store::store;
+use super::windows;
 use crate::caps::Caps;
 use crate::gemm::problem::{GemmKernel, GemmProblem, Tile};
 use crate::kernel::Kernel;
@@ -50,8 +51,9 @@ fn stage_bytes(tile: &Tile) -> u32 {
 }
 
 /// The number of stages: two if they fit, so that one is filled while the other is read.
-fn stages(tile: &Tile, caps: &Caps) -> u32 {
-    if 2 * stage_bytes(tile) <= caps.limits.workgroup_bytes { 2 } else { 1 }
+fn stages(tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
+    let two = 2 * stage_bytes(tile) + windows::table_bytes(tile, problem) <= caps.limits.workgroup_bytes;
+    if two { 2 } else { 1 }
 }
 
 impl KernelSpec for Dot {
@@ -64,15 +66,17 @@ impl KernelSpec for Dot {
     }
 
     fn admits(&self, _: &Tile, problem: &GemmProblem, _: &Caps) -> Result<(), String> {
-        in_memory(problem)?;
+        if problem.windows().is_none() {
+            in_memory(problem)?;
+        }
         match problem.types.ab {
             DType::I8 => Ok(()),
             other => Err(format!("operands of i8, not {other}")),
         }
     }
 
-    fn shared_bytes(&self, tile: &Tile, _: &GemmProblem, caps: &Caps) -> u32 {
-        stages(tile, caps) * stage_bytes(tile)
+    fn shared_bytes(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> u32 {
+        stages(tile, problem, caps) * stage_bytes(tile) + windows::table_bytes(tile, problem)
     }
 
     /// A read of a word serves four multiply-adds, at the rate of i8.
@@ -84,9 +88,10 @@ impl KernelSpec for Dot {
 
     fn build(&self, tile: &Tile, problem: &GemmProblem, caps: &Caps) -> Kernel {
         let loads = OperandLines::of(problem).map(|lines| DotStage::of(&lines) as u32);
-        let kernel = tile.staged_in_registers(self.shader(), stages(tile, caps), loads, problem, caps);
+        let kernel =
+            tile.staged_in_registers(self.shader(), stages(tile, problem, caps), loads, problem, caps);
         // Without an epilogue, exact sums are stored.
         let kernel = if problem.has_epilogue() { kernel.param("sum", "f32") } else { kernel };
-        store(kernel, problem, 3, caps)
+        store(windows::bind_dot(kernel, problem), problem, 3, caps)
     }
 }

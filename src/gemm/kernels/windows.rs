@@ -21,6 +21,15 @@ pub(super) fn bind_tiled(kernel: Kernel, problem: &GemmProblem) -> Kernel {
     }
 }
 
+/// Fills the slots of the dot kernel.
+pub(super) fn bind_dot(kernel: Kernel, problem: &GemmProblem) -> Kernel {
+    if problem.windows().is_some() {
+        kernel.slot("windows", "image").slot("dot_load_a", "windows")
+    } else {
+        kernel
+    }
+}
+
 /// Fills the slots of the broadcast kernel.
 pub(super) fn bind_broadcast(kernel: Kernel, problem: &GemmProblem) -> Kernel {
     if problem.windows().is_some() { kernel.slot("broadcast_rows", "windows") } else { kernel }

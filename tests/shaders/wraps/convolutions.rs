@@ -48,9 +48,10 @@ pub(crate) fn launches() -> Vec<Launch> {
     let devices = [caps().planned_for(DeviceType::Discrete), caps(), bare()];
     let mut launches = Vec::new();
     // Each case has one type: the types differ in how elements are loaded and stored, which other families run.
-    for (which, dtype) in [DType::F32, DType::F16, DType::Bf16].into_iter().enumerate() {
+    for (which, dtype) in [DType::F32, DType::F16, DType::Bf16, DType::I8].into_iter().enumerate() {
         let cases = cases(WINDOW / dtype.size()).into_iter().enumerate();
-        for (at, (x, weight, groups, options)) in cases.filter(|(at, _)| at % 3 == which) {
+        let has_it = |at: usize| if dtype == DType::I8 { at % 5 == 1 } else { at % 3 == which };
+        for (at, (x, weight, groups, options)) in cases.filter(|(at, _)| has_it(*at)) {
             // From odd elements on, and from the first.
             let of = |[a, b, c, d]: [usize; 4], offset| -> Layout {
                 view(&[a, b, c, d], &[b * c * d, c * d, d, 1], offset)

@@ -2,11 +2,11 @@
 
 use super::{Row, World, row};
 use tilewise::conv::{
-    ConvOptions, Convolution, Padding, SamePadding, batch_norm_terms, conv_transpose2d,
-    conv_transpose2d_backward, conv1d, conv2d, conv2d_backward, fold_batch_norm,
+    ConvOptions, ConvScales, Convolution, Padding, SamePadding, batch_norm_terms, conv_transpose2d,
+    conv_transpose2d_backward, conv1d, conv2d, conv2d_backward, conv2d_quantised, fold_batch_norm,
 };
 use tilewise::ops::RunningStatistics;
-use tilewise::{Result, Tensor};
+use tilewise::{Activation, Result, Tensor};
 
 /// An image of one row (1, 1, 8, 8), a weight of one tap (8, 1, 1, 8), a gradient of the result, of the image's shape; and a bias.
 fn operands(it: &World) -> Result<([Tensor<f32>; 3], &Tensor<f32>)> {
@@ -44,6 +44,12 @@ pub(super) fn rows() -> Vec<Row> {
         row("conv::conv2d_backward", |it| {
             let ([x, weight, grad], bias) = operands(it)?;
             conv2d_backward(&x, &weight, Some(bias), &same(), &grad)
+        }),
+        row("conv::conv2d_quantised", |it| {
+            let x = it.mask.unsqueeze(0)?.unsqueeze(0)?;
+            let weight = it.mask.unsqueeze(1)?.unsqueeze(1)?;
+            let scales = ConvScales { weight: Some(&it.row), ..ConvScales::default() };
+            conv2d_quantised::<f32>(&x, &weight, scales, Some(&it.row), &same(), Activation::Relu)
         }),
         row("conv::conv_transpose2d", |it| {
             let ([x, weight, _], bias) = operands(it)?;

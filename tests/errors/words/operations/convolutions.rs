@@ -2,12 +2,12 @@
 
 use crate::words::said::Said;
 use tilewise::conv::{
-    BatchNorm2d, ChannelsFirst, Conv2d, ConvBnAct, ConvOptions, ConvTranspose2d, Convolution, Padding,
-    SamePadding, batch_norm_terms, conv_transpose2d, conv_transpose2d_backward, conv1d, conv2d,
-    conv2d_backward, fold_batch_norm,
+    BatchNorm2d, ChannelsFirst, Conv2d, ConvBnAct, ConvOptions, ConvScales, ConvTranspose2d, Convolution,
+    Padding, SamePadding, batch_norm_terms, conv_transpose2d, conv_transpose2d_backward, conv1d, conv2d,
+    conv2d_backward, conv2d_quantised, fold_batch_norm,
 };
 use tilewise::ops::RunningStatistics;
-use tilewise::{Activation, Gradients};
+use tilewise::{Activation, F8E4M3, Gradients};
 
 #[test]
 fn operands_of_convolutions_that_do_not_fit() {
@@ -74,6 +74,34 @@ fn sequences_that_do_not_fit() {
     said.says(|| conv1d(&x, &weight, None, &options.stride([1, 0])));
     for rows in [[0, 1], [1, 0]] {
         said.says(|| conv1d(&x, &weight, None, &options.padding(Padding::Explicit([rows, [1, 1]]))));
+    }
+    said.compare();
+}
+
+#[test]
+fn convolutions_of_i8_that_do_not_fit() {
+    let mut said = Said::new();
+    let zeros = |of: [usize; 4]| said.gpu.zeros::<i8>(of).unwrap();
+    let (x, weight, other) = (zeros([2, 6, 7, 8]), zeros([4, 3, 3, 8]), zeros([4, 3, 3, 9]));
+    let (long, of_long) = (zeros([1, 1, 1, 1 << 17]), zeros([4, 1, 1, 1 << 17]));
+    let [wrong, right] = [3, 4].map(|outputs| said.tensor(&[outputs]));
+    let (options, plain, none) = (ConvOptions::new(), ConvScales::default(), Activation::None);
+    let scales = |weight| ConvScales { weight: Some(weight), ..plain };
+    let out = |scale| ConvScales { out: Some(scale), ..plain };
+    said.says(|| conv2d_quantised::<i32>(&x, &other, plain, None, &options, none));
+    said.says(|| conv2d_quantised::<i32>(&long, &of_long, plain, None, &options, none));
+    said.says(|| conv2d_quantised::<F8E4M3>(&x, &weight, plain, None, &options, none));
+    said.says(|| conv2d_quantised::<f32>(&x, &weight, plain, Some(&wrong), &options, none));
+    said.says(|| conv2d_quantised::<f32>(&x, &weight, scales(&wrong), None, &options, none));
+    said.says(|| conv2d_quantised::<f32>(&x, &weight, out(1.0), None, &options, none));
+    said.says(|| conv2d_quantised::<i8>(&x, &weight, out(0.0), None, &options, none));
+    for (scales, bias, activation) in [
+        (scales(&right), None, none),
+        (ConvScales { x: 0.5, ..plain }, None, none),
+        (plain, Some(&right), none),
+        (plain, None, Activation::Relu),
+    ] {
+        said.says(|| conv2d_quantised::<i32>(&x, &weight, scales, bias, &options, activation));
     }
     said.compare();
 }
