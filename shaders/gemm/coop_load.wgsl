@@ -238,3 +238,109 @@ fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
         select(vec4<f16>(), elements.y, places + 4u < count),
     );
 }
+
+//#variant tap_units
+// Units of operand B along its outer axis, whose rows are taps and channels of windows. A place is the index along k, not an address.
+const X_AHEAD: bool = true;
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+    return x[(tap_row(at + k0) + min(outer, (extent - 1u) / 8u * 8u)) / 8u];
+}
+
+fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
+    if k >= matrices.k_end {
+        return Unit();
+    }
+    return x_ahead(k, outer, extent, 0u);
+}
+
+//#variant tap_elements
+// The same element by element.
+const X_AHEAD: bool = true;
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+    let row = tap_row(at + k0);
+    var elements: Unit;
+    //#unroll
+    for (var e = 0u; e < 4u; e++) {
+        elements.x[e] = x[row + min(outer + e, extent - 1u) * dims.x_outer];
+        elements.y[e] = x[row + min(outer + e + 4u, extent - 1u) * dims.x_outer];
+    }
+    return elements;
+}
+
+fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
+    if k >= matrices.k_end {
+        return Unit();
+    }
+    return x_ahead(k, outer, extent, 0u);
+}
+
+//#variant window_row_units
+// Units of operand B whose rows are windows of an image: eight channels. A place is the index along k, not an address.
+const X_AHEAD: bool = true;
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+    let place = row_place(window_row(at + k0), window_element(min(outer, extent - 8u)));
+    let unit = x[place.at / 8u];
+    return Unit(
+        select(vec4<f16>(), unit.x, place.is_inside),
+        select(vec4<f16>(), unit.y, place.is_inside),
+    );
+}
+
+fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
+    if k >= matrices.k_end {
+        return Unit();
+    }
+    return x_ahead(k, outer, extent, 0u);
+}
+
+//#variant window_row_elements
+// The same element by element, of any number of channels. Past the outer edge, taps are clamped to the image.
+const X_AHEAD: bool = true;
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn row_value(window: Window, element: WindowElement) -> f16 {
+    let place = row_place(window, element);
+    return select(0h, x[place.at], place.is_inside);
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> Unit {
+    let window = window_row(at + k0);
+    var element = window_element(min(outer, extent - 1u));
+    var elements: Unit;
+    //#unroll
+    for (var e = 0u; e < 4u; e++) {
+        elements.x[e] = row_value(window, element);
+        element = next_window_element(element);
+    }
+    //#unroll
+    for (var e = 0u; e < 4u; e++) {
+        elements.y[e] = row_value(window, element);
+        element = next_window_element(element);
+    }
+    return elements;
+}
+
+fn edge_x(outer: u32, extent: u32, k: u32) -> Unit {
+    if k >= matrices.k_end {
+        return Unit();
+    }
+    return x_ahead(k, outer, extent, 0u);
+}

@@ -45,20 +45,30 @@ fn enter(pair: u32) {
 }
 
 //#variant windows
-// A's rows are windows of an image. There is a single matrix.
+// The rows of an operand are windows of an image: in several matrices of C, those of one after those of another.
+fn first_window_of_matrix() -> u32 {
+    return matrices.index * dims.m;
+}
 
-// Selects a split, whose sums are after those of the previous splits.
+// Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
 fn enter(pair: u32) {
-    matrices.index = 0u;
+    let index = pair % dims.batches;
+    let split = pair / dims.batches;
+    let i = index / dims.batch1;
+    let j = index % dims.batch1;
+    matrices.index = index;
     matrices.a_offset = dims.a_offset;
     matrices.b_offset = dims.b_offset;
-    matrices.c_offset = dims.c_offset + pair * dims.m * dims.n;
-    matrices.residual_offset = dims.residual_offset;
-    matrices.k_end = min(dims.k, (pair + 1u) * dims.k_per_split);
+    matrices.c_offset = dims.c_offset + i * dims.c_batch0 + j * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
+    matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + j * dims.residual_batch1;
+    matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
 }
 
 //#variant window_groups
-// A's rows are windows of an image. Each matrix of the batch has a group of the image's channels.
+// The rows of A are windows of an image. Each matrix of the batch has a group of the image's channels, and as many columns of B.
+fn first_window_of_matrix() -> u32 {
+    return 0u;
+}
 
 // Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
 fn enter(pair: u32) {
@@ -66,7 +76,7 @@ fn enter(pair: u32) {
     let split = pair / dims.batches;
     matrices.index = index;
     matrices.a_offset = dims.a_offset + index * dims.channels * dims.a_k;
-    matrices.b_offset = dims.b_offset + index * dims.b_batch1;
+    matrices.b_offset = dims.b_offset + index * dims.n * dims.b_outer;
     matrices.c_offset = dims.c_offset + index * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
     matrices.residual_offset = dims.residual_offset + index * dims.residual_batch1;
     matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);

@@ -172,3 +172,61 @@ fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
 fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
     return x_chunk(at + k0, outer, extent);
 }
+
+//#variant taps
+// Operand B whose rows are taps and channels of windows: elements, or vectors of four along its outer axis. A place is the index
+// along k, not an address.
+const X_AHEAD: bool = true;
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
+    let row = tap_row(at);
+    if X_STAGE == STAGE_VECTOR_OUTER {
+        return x_elements(vec4<iteration_sum>(vec4<f32>(load_x(row + min(outer, extent - 4u)))));
+    }
+    let places = row + min(outer + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(extent - 1u)) * dims.x_outer;
+    let first = vec2<f32>(vec4<f32>(load_x(places.x)).x, vec4<f32>(load_x(places.y)).x);
+    let elements = vec4<f32>(first, vec4<f32>(load_x(places.z)).x, vec4<f32>(load_x(places.w)).x);
+    return x_elements(vec4<iteration_sum>(elements));
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
+    return x_chunk(at + k0, outer, extent);
+}
+
+//#variant window_rows
+// Operand B whose rows are windows of an image: elements, or vectors of four channels. A place is the index along k, not an
+// address. Past the outer edge the last elements are read again, or those of a tap that is clamped to the image.
+const X_AHEAD: bool = true;
+
+fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
+    return k;
+}
+
+// One element of a window, or four.
+fn row_values(window: Window, element: WindowElement) -> vec4<f32> {
+    let place = row_place(window, element);
+    return select(vec4<f32>(), vec4<f32>(load_x(place.at)), place.is_inside);
+}
+
+fn x_chunk(at: u32, outer: u32, extent: u32) -> x_elements {
+    let window = window_row(at);
+    if X_STAGE == STAGE_VECTOR_OUTER {
+        return x_elements(vec4<iteration_sum>(row_values(window, window_element(min(outer, extent - 4u)))));
+    }
+    var element = window_element(min(outer, extent - 1u));
+    var elements: vec4<f32>;
+    //#unroll
+    for (var e = 0u; e < 4u; e++) {
+        elements[e] = row_values(window, element).x;
+        element = next_window_element(element);
+    }
+    return x_elements(vec4<iteration_sum>(elements));
+}
+
+fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
+    return x_chunk(at + k0, outer, extent);
+}

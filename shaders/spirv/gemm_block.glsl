@@ -75,7 +75,7 @@ layout(push_constant, std430) uniform Dims {
     uint column_scale_step;
     uint column_scale_offset;
 #ifdef WINDOWS
-    // As in gemm/windows.wgsl; a_batch0 and a_batch1 are the strides of images and lines.
+    // As in gemm/windows.wgsl; a_batch0 and a_batch1 are the strides of images and lines, b_batch0 and b_batch1 those of B's taps.
     uint height;
     uint width;
     uint channels;
@@ -84,13 +84,14 @@ layout(push_constant, std430) uniform Dims {
     uint step_down;
     uint step_across;
     uint taps_across;
-    uint dilation_down;
-    uint dilation_across;
+    int dilation_down;
+    int dilation_across;
     int before_down;
     int before_across;
     float per_channel;
     float per_tap;
-    uint reserved[2];
+    float per_down;
+    float per_across;
 #endif
     uint first_block;
 } dims;
@@ -102,7 +103,8 @@ uint b_first;
 uint c_first;
 uint residual_first;
 #ifdef WINDOWS
-uint first_column; // among those of all matrices
+uint first_column; // among those of all groups
+uint first_window; // of this workgroup's matrix
 #endif
 
 // A workgroup's rows and columns of C begin at `row0` and `col0`; it sums products from `k_begin` to `k_end`.
@@ -146,15 +148,16 @@ Block block_at(uint index) {
     const uint batch0 = pair % dims.batches / dims.batch1;
     const uint batch1 = pair % dims.batches % dims.batch1;
 #ifdef WINDOWS
-    // Each matrix has a group of the image's channels.
-    a_first = dims.a_offset + pair % dims.batches * dims.channels * dims.a_k;
-    first_column = pair % dims.batches * dims.n;
-#else
+    const uint group = GROUPS == 1 ? pair % dims.batches : 0;
+    a_first = dims.a_offset + group * dims.channels * dims.a_k; // the strides of an image are in the places of A's
+    b_first = dims.b_offset + group * dims.n * dims.b_outer; // and those of taps in the places of B's
+    first_column = group * dims.n;
+    first_window = GROUPS == 1 ? 0 : pair % dims.batches * dims.m;
+#elif defined(SIGNS)
     a_first = dims.a_offset + batch0 * dims.a_batch0 + batch1 * dims.a_batch1;
-#endif
-#ifdef SIGNS
     b_first = dims.b_offset; // the words of the seed are in the places of B's strides
 #else
+    a_first = dims.a_offset + batch0 * dims.a_batch0 + batch1 * dims.a_batch1;
     b_first = dims.b_offset + batch0 * dims.b_batch0 + batch1 * dims.b_batch1;
 #endif
     c_first = dims.c_offset + batch0 * dims.c_batch0 + batch1 * dims.c_batch1 + split * dims.batches * dims.m * dims.n;

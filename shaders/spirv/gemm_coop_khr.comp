@@ -86,6 +86,10 @@ layout(constant_id = 29) const uint SIGN_HALF = 0; // the half of signs: 0 the f
 layout(constant_id = 30) const uint SIGN_ROWS = 0; // the axis of B that is indexed by the rows of the signs, as HALF_AXIS
 layout(constant_id = 31) const uint TAG = 0;       // the last word of the Philox counters
 #endif
+#ifdef WINDOWS
+layout(constant_id = 28) const uint B_READS = 0; // 0: lines, 1: taps of the windows of A, 2: its rows are windows, and those of A are not
+layout(constant_id = 29) const uint GROUPS = 0;  // 1: each matrix of the batch has a group of the image's channels, 0: windows of its own
+#endif
 
 const uint UNIT = 128 / BITS; // elements of 16 bytes
 const uint PER_WORD = 32 / BITS;
@@ -113,6 +117,7 @@ uvec4 product_unit(uint outer, uint extent, uint k, uint k_end);
 #ifdef WINDOWS
 uvec4 window_unit(uint outer0, uint outer, uint k, uint k_end);
 #define MADE_AHEAD window_unit
+#define IS_MADE (B_READS != 2)
 #endif
 #define OF(name) a_##name
 #define BINDING 0
@@ -127,6 +132,11 @@ uvec4 sign_unit(uint outer, uint extent, uint k, uint k_end);
 #define MADE sign_unit
 #define IS_MADE true
 #endif
+#ifdef WINDOWS
+uvec4 row_unit(uint outer0, uint outer, uint k, uint k_end);
+#define MADE_AHEAD row_unit
+#define IS_MADE (B_READS != 0)
+#endif
 #define OF(name) b_##name
 #define BINDING 1
 #include "gemm_operand.glsl"
@@ -134,6 +144,7 @@ uvec4 sign_unit(uint outer, uint extent, uint k, uint k_end);
 #undef BINDING
 #undef MADE
 #undef IS_MADE
+#undef MADE_AHEAD
 
 #ifdef SEGMENTS
 #include "gemm_segments.glsl"
@@ -223,7 +234,9 @@ void main() {
         }
     }
 #ifdef WINDOWS
-    prepare_windows(block.row0);
+    if (B_READS != 2) {
+        prepare_windows(block.row0);
+    }
 #endif
     a_locate(block.row0, dims.m);
     b_locate(block.col0, dims.n);

@@ -1,6 +1,6 @@
 // An operand of a product on cooperative matrices: its loads from memory, and its block in shared memory. `OF(name)` is the name
-// with the operand's letter before it; BINDING is its binding. If IS_MADE, the function MADE returns units that are not stored. If there is a MADE_AHEAD, it returns all units, and its
-// first parameter is where the block begins.
+// with the operand's letter before it; BINDING is its binding. If IS_MADE, the function MADE returns units that are not stored. If IS_MADE, a MADE_AHEAD returns all units, and its first
+// parameter is where the block begins.
 
 // Its memory, in units of 16 bytes and in words.
 layout(set = 0, binding = BINDING, std430) readonly buffer OF(Units) { uvec4 OF(units)[]; };
@@ -163,9 +163,11 @@ void OF(load_ahead)(uint outer0, uint extent, uint k0) {
     }
     [[unroll]] for (uint v = 0; v < OF(SHARE); v++) {
 #ifdef MADE_AHEAD
-        const uint put = gl_LocalInvocationIndex + v / OF(PUT) * LANES;
-        OF(next)[v] = MADE_AHEAD(outer0, outer0 + OF(outer_of)(put), k0 + OF(k_of)(put) + v % OF(PUT), dims.k);
-        continue;
+        if (IS_MADE) {
+            const uint put = gl_LocalInvocationIndex + v / OF(PUT) * LANES;
+            OF(next)[v] = MADE_AHEAD(outer0, outer0 + OF(outer_of)(put), k0 + OF(k_of)(put) + v % OF(PUT), dims.k);
+            continue;
+        }
 #endif
         if (OF(BY_UNITS) == 1) {
             OF(next)[v] = OF(units)[OF(from)[v] + k0 * dims.OF(k) / UNIT];
@@ -188,10 +190,12 @@ void OF(stage)(uint outer0, uint extent, uint k0, uint k_end, bool is_loaded, ui
             [[unroll]] for (uint n = 0; n < OF(PUT); n++) {
                 const uint k = k0 + OF(k_of)(put) + n;
 #ifdef MADE_AHEAD
-                OF(next)[v + n] = MADE_AHEAD(outer0, outer0 + OF(outer_of)(put), k, k_end);
-#else
-                OF(next)[v + n] = OF(edge)(outer0 + OF(outer_of)(put), extent, k, k_end);
+                if (IS_MADE) {
+                    OF(next)[v + n] = MADE_AHEAD(outer0, outer0 + OF(outer_of)(put), k, k_end);
+                    continue;
+                }
 #endif
+                OF(next)[v + n] = OF(edge)(outer0 + OF(outer_of)(put), extent, k, k_end);
             }
         }
         OF(put)(put, stage, v);

@@ -1,4 +1,4 @@
-// Operand A of a convolution, as in gemm/windows.wgsl: its rows are the windows of an image, which is stored only once.
+// An operand of a convolution, as in gemm/windows.wgsl: its rows are the windows of an image, which is stored only once.
 
 // A window: the place of its image, and the line and the column of its first element, which may be outside of the image.
 struct Window {
@@ -13,7 +13,7 @@ shared Window windows[BM];
 // Puts the windows from `row0` on into shared memory. Past the last row, the last window is repeated.
 void prepare_windows(uint row0) {
     for (uint i = gl_LocalInvocationIndex; i < BM; i += LANES) {
-        const uint row = min(row0 + i, dims.m - 1);
+        const uint row = first_window + min(row0 + i, dims.m - 1);
         const uint down = row / dims.windows_across;
         windows[i] = Window(
             a_first + down / dims.windows_down * dims.a_batch0,
@@ -29,14 +29,47 @@ uint window_quotient(uint n, float reciprocal) {
     return uint((float(n) + 0.5) * reciprocal);
 }
 
-// The place of an element of a window in its image, by the line and column of its tap and its channel; outside of the image, that of the
-// nearest line and column.
-uint window_place(Window window, uvec3 element, out bool is_inside) {
+// n divided by a number with this reciprocal, for n below 2^24, as in gemm/windows.wgsl.
+uint row_quotient(uint n, uint divisor, float reciprocal) {
+    const uint near = uint(float(n) * reciprocal);
+    return near * divisor > n ? near - 1 : n - near * divisor >= divisor ? near + 1 : near;
+}
+
+// The window that is this row of B.
+Window window_row(uint k) {
+    const uint down = row_quotient(k, dims.windows_across, dims.per_across);
+    const uint image = row_quotient(down, dims.windows_down, dims.per_down);
+    return Window(
+        b_first + image * dims.a_batch0,
+        int((down - image * dims.windows_down) * dims.step_down) - dims.before_down,
+        int((k - down * dims.windows_across) * dims.step_across) - dims.before_across
+    );
+}
+
+// The place of an element of a window in its image, by the line and column of its tap and its channel, with the strides of columns and
+// channels; outside of the image, that of the nearest line and column.
+uint window_place(Window window, uvec3 element, uvec2 strides, out bool is_inside) {
     const ivec2 at = ivec2(window.line, window.column)
-        + ivec2(element.x * dims.dilation_down, element.y * dims.dilation_across);
+        + ivec2(element.xy) * ivec2(dims.dilation_down, dims.dilation_across);
     const ivec2 inner = clamp(at, ivec2(0), ivec2(dims.height, dims.width) - 1);
     is_inside = at == inner;
-    return window.image + uint(inner.x) * dims.a_batch1 + uint(inner.y) * dims.a_outer + element.z * dims.a_k;
+    return window.image + uint(inner.x) * dims.a_batch1 + uint(inner.y) * strides.x + element.z * strides.y;
+}
+
+// The line and the column of the tap of an element of a window, and its channel, by its index.
+uvec3 window_element(uint index) {
+    const uint tap = window_quotient(index, dims.per_channel);
+    const uint line = window_quotient(tap, dims.per_tap);
+    return uvec3(line, tap - line * dims.taps_across, index - tap * dims.channels);
+}
+
+// The element after this one.
+uvec3 next_element(uvec3 element) {
+    element.z += 1;
+    const bool carries = element.z == dims.channels;
+    element = carries ? uvec3(element.x, element.y + 1, 0) : element;
+    const bool carries_line = element.y == dims.taps_across;
+    return carries_line ? uvec3(element.x + 1, 0, element.z) : element;
 }
 
 // The unit of A at these indices, with zeros past the end of k, `k_end`. The row is in the block of rows that begins at `row0`.
@@ -45,26 +78,50 @@ uvec4 window_unit(uint row0, uint row, uint k, uint k_end) {
         return uvec4(0);
     }
     const Window window = windows[row - row0];
-    const uint tap = window_quotient(k, dims.per_channel);
-    const uint line = window_quotient(tap, dims.per_tap);
-    uvec3 element = uvec3(line, tap - line * dims.taps_across, k - tap * dims.channels);
+    const uvec2 strides = uvec2(dims.a_outer, dims.a_k);
+    uvec3 element = window_element(k);
     bool is_inside;
     uvec4 unit = uvec4(0);
     if (a_BY_UNITS == 1) {
         // A window consists of whole units.
-        const uint at = window_place(window, element, is_inside);
+        const uint at = window_place(window, element, strides, is_inside);
         const uvec4 loaded = a_units[at / UNIT];
         return mix(unit, loaded, bvec4(is_inside));
     }
     [[unroll]] for (uint e = 0; e < UNIT; e++) {
-        const uint bits = a_element(window_place(window, element, is_inside));
+        const uint bits = a_element(window_place(window, element, strides, is_inside));
         unit[e / PER_WORD] |= (is_inside && k + e < k_end ? bits : 0) << (e % PER_WORD * BITS);
-        // The next element along k.
-        element.z += 1;
-        const bool carries = element.z == dims.channels;
-        element = carries ? uvec3(element.x, element.y + 1, 0) : element;
-        const bool carries_line = element.y == dims.taps_across;
-        element = carries_line ? uvec3(element.x + 1, 0, element.z) : element;
+        element = next_element(element);
+    }
+    return unit;
+}
+
+// The unit of B at these indices, along the outer axis: its rows are taps and channels, or windows. Zeros past the end of k.
+uvec4 row_unit(uint col0, uint outer, uint k, uint k_end) {
+    if (k >= k_end) {
+        return uvec4(0);
+    }
+    if (B_READS == 1) {
+        const uvec3 element = window_element(k);
+        const uint row = element.x * dims.b_batch0 + element.y * dims.b_batch1 + element.z * dims.b_k;
+        return b_load(b_start(outer, dims.n, 0) + row, b_within(outer, dims.n));
+    }
+    const Window window = window_row(k);
+    const uvec2 strides = uvec2(dims.b_k, dims.b_outer);
+    bool is_inside;
+    uvec4 unit = uvec4(0);
+    if (b_BY_UNITS == 1) {
+        // A window consists of whole units.
+        const uint at = window_place(window, window_element(min(outer, dims.n - UNIT)), strides, is_inside);
+        const uvec4 loaded = b_units[at / UNIT];
+        return mix(unit, loaded, bvec4(is_inside));
+    }
+    // Past the outer edge, taps are clamped to the image.
+    uvec3 element = window_element(min(outer, dims.n - 1));
+    [[unroll]] for (uint e = 0; e < UNIT; e++) {
+        const uint bits = b_element(window_place(window, element, strides, is_inside));
+        unit[e / PER_WORD] |= (is_inside ? bits : 0) << (e % PER_WORD * BITS);
+        element = next_element(element);
     }
     return unit;
 }

@@ -16,6 +16,7 @@ mod plan;
 pub(crate) mod problem;
 mod product;
 pub(crate) mod quantised;
+mod windows;
 
 pub use backward::{conv_transpose2d, conv_transpose2d_backward, conv2d_backward};
 pub use batch_norm::{batch_norm_terms, fold_batch_norm};

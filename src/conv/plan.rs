@@ -35,14 +35,28 @@ impl InWindows for ConvProblem {
     /// Operands: the images, the weight, the bias, the scale, the shift and the residual, as far as they exist; the result.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
         let product = || self.product()?.map(|product| self.product_plan(&product, caps)).transpose();
-        match self.kernels {
-            ConvKernels::Direct => self.direct_plan(caps),
-            ConvKernels::Product(..) => product()?.ok_or_else(|| Error::Unsupported {
-                op: OP,
-                needs: NO_PRODUCT.into(),
+        self.kernels.choose((OP, NO_PRODUCT), || self.direct_plan(caps), product, caps)
+    }
+}
+
+impl ConvKernels {
+    /// The plan that is predicted to be faster, of those that are allowed: `direct`, or `product`, if there is one. The operation is
+    /// called `op` in errors, and a product needs `no_product`.
+    pub(super) fn choose(
+        self,
+        (op, no_product): (&'static str, &str),
+        direct: impl FnOnce() -> Result<Plan>,
+        product: impl FnOnce() -> Result<Option<Plan>>,
+        caps: &Caps,
+    ) -> Result<Plan> {
+        match self {
+            Self::Direct => direct(),
+            Self::Product(..) => product()?.ok_or_else(|| Error::Unsupported {
+                op,
+                needs: no_product.into(),
                 device: caps.adapter.clone(),
             }),
-            ConvKernels::Any => match (self.direct_plan(caps), product()) {
+            Self::Any => match (direct(), product()) {
                 (Ok(direct), Ok(Some(product))) if direct.seconds() < product.seconds() => Ok(direct),
                 (_, Ok(Some(product))) => Ok(product),
                 (direct, _) => direct,

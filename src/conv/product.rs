@@ -2,10 +2,11 @@
 
 use super::geometry::ConvGeometry;
 use super::problem::{ConvKernels, ConvProblem, OP};
+use super::windows;
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, ImageWindows};
-use crate::layout::{DType, Layout, dim};
+use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, Side};
+use crate::layout::{DType, Layout};
 use crate::plan::{Draft, Plan, Problem};
 
 /// The fewest channels, and the fewest outputs, of a group that is a product of its own: blocks of matrices are at least as wide.
@@ -30,7 +31,7 @@ impl ConvProblem {
         let types = GemmTypes::new(self.dtype, self.dtype);
         let product = match geometry.pixels(&self.x).filter(|_| !self.has_all_vectors()) {
             Some(a) => GemmProblem::new(&a, &b, &c, types),
-            None => GemmProblem::of_windows(&self.x, geometry.windows()?, &b, &c, types),
+            None => GemmProblem::of_windows([&self.x, &b], windows::of_images(geometry, Side::A)?, &c, types),
         };
         let mut product = product?.activation(self.activation);
         if let Some((bias, dtype)) = &self.bias {
@@ -106,20 +107,5 @@ impl ConvGeometry {
     pub(super) fn pixels(&self, x: &Layout) -> Option<Layout> {
         let pixels = x.reshape(&[self.result()[0], self.channels]);
         pixels.ok().filter(|_| self.is_pointwise())
-    }
-
-    /// The windows of the images.
-    pub(super) fn windows(&self) -> Result<ImageWindows> {
-        let axes = self.axes;
-        let of = |pair: [usize; 2]| -> Result<[u32; 2]> { Ok([dim(OP, pair[0])?, dim(OP, pair[1])?]) };
-        // Paddings are below 2^30.
-        let before = of(axes.map(|axis| axis.before))?.map(u32::cast_signed);
-        Ok(ImageWindows {
-            windows: of(axes.map(|axis| axis.output))?,
-            taps: of(axes.map(|axis| axis.taps))?,
-            steps: of(axes.map(|axis| axis.stride))?,
-            dilation: of(axes.map(|axis| axis.dilation))?,
-            before,
-        })
     }
 }

@@ -3,8 +3,9 @@
 use super::geometry::ConvGeometry;
 use super::options::ConvOptions;
 use super::problem::{ConvLayouts, check_epilogue};
+use super::windows;
 use crate::error::call;
-use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, MAX_I8_K, Numbers, check_out_scale};
+use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, MAX_I8_K, Numbers, Side, check_out_scale};
 use crate::gpu::check_same_gpu;
 use crate::layout::{DType, Element, Layout};
 use crate::ops::Activation;
@@ -142,7 +143,7 @@ pub fn quantised(
     let c = geometry.by_groups(&Layout::contiguous(OP, &geometry.result())?);
     let product = match geometry.pixels(x) {
         Some(a) => GemmProblem::new(&a, &b, &c, types),
-        None => GemmProblem::of_windows(x, geometry.windows()?, &b, &c, types),
+        None => GemmProblem::of_windows([x, &b], windows::of_images(geometry, Side::A)?, &c, types),
     };
     product.map(Some)
 }

@@ -15,6 +15,7 @@ mod precision;
 mod quantised;
 mod requantised;
 mod tiles;
+mod window_gradients;
 mod windows;
 
 use tilewise::gemm::{GemmKernel, Tile};

@@ -11,12 +11,12 @@ use tilewise::reference::{ConvEpilogueReference, ConvReference};
 use tilewise::{Activation, DType, Fill, Gpu, Layout, Real, Tensor, f16};
 
 /// A convolution: images (batch, height, width, channels), outputs, taps, and options.
-struct Case {
-    images: [usize; 4],
-    outputs: usize,
-    taps: [usize; 2],
-    groups: usize,
-    options: ConvOptions,
+pub(crate) struct Case {
+    pub(crate) images: [usize; 4],
+    pub(crate) outputs: usize,
+    pub(crate) taps: [usize; 2],
+    pub(crate) groups: usize,
+    pub(crate) options: ConvOptions,
 }
 
 fn case(images: [usize; 4], outputs: usize, taps: [usize; 2], options: ConvOptions) -> Case {
@@ -29,7 +29,7 @@ fn in_groups(groups: usize, case: Case) -> Case {
 
 /// Channels that are multiples of 8, of 4 and of neither; groups; strides, dilations, uneven paddings; windows of which no element is in an
 /// image; fewer windows than a block, and more.
-fn cases() -> Vec<Case> {
+pub(crate) fn cases() -> Vec<Case> {
     let padded = |sides| ConvOptions::new().padding(Padding::Explicit(sides));
     let same = padded([[1, 1], [1, 1]]);
     vec![
@@ -88,7 +88,7 @@ fn check<T: Real>(gpu: &Gpu, tile: Tile, split: SplitK, (at, case): (usize, &Cas
 }
 
 /// The smallest tile of a kernel that the device runs.
-fn tile(gpu: &Gpu, kernel: GemmKernel, dtype: DType) -> Option<Tile> {
+pub(crate) fn tile(gpu: &Gpu, kernel: GemmKernel, dtype: DType) -> Option<Tile> {
     let product = support::wgsl::plain([64; 3], GemmTypes::new(dtype, dtype));
     let fits = kernel.tiles().iter().filter(|tile| tile.fits(&product, gpu.caps()).is_ok());
     fits.min_by_key(|tile| tile.tm * tile.tn).copied()

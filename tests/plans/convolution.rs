@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use tilewise::conv::{ConvGeometry, ConvOptions, Padding, SamePadding};
-use tilewise::planning::conv::{ConvLayouts, ConvProblem, quantised};
+use tilewise::planning::conv::{ConvBackward, ConvGradientOf, ConvLayouts, ConvProblem, quantised};
 use tilewise::planning::{Problem, fixtures};
 use tilewise::{Activation, DType, Layout};
 
@@ -110,6 +110,44 @@ fn convolutions_of_i8_run_on_integer_matrices() {
             assert_eq!([plan.steps().len(), plan.temporaries().len()], [1, 0], "{plan}");
         }
     }
+}
+
+/// The gradients of a convolution of 3 x 3.
+fn gradients([channels, outputs]: [usize; 2], dtype: DType) -> [ConvBackward; 2] {
+    let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+    let (x, weight) = (layout(&[4, 56, 56, channels]), layout(&[outputs, 3, 3, channels]));
+    let options = ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
+    let geometry = ConvGeometry::new("test", &x, &weight, &options).unwrap();
+    let grad = layout(&geometry.output_shape());
+    [(ConvGradientOf::Input, &weight), (ConvGradientOf::Weight, &x)]
+        .map(|(of, other)| ConvBackward::new("test", &geometry, of, [other, &grad], dtype).unwrap())
+}
+
+/// Where blocks run on matrix units, their gradients do. Sums of splits take less than a mebibyte; nothing else is stored. The gradient
+/// of images of three channels is left out: of a product's block, three columns would be used.
+#[test]
+fn gradients_run_on_matrix_units_without_copies() {
+    let mut without = Vec::new();
+    for (name, caps) in fixtures::ALL.map(|(name, caps)| (name, caps())) {
+        for dtype in [DType::F16, DType::Bf16] {
+            let problems: Vec<_> =
+                CHANNELS.into_iter().flat_map(|channels| gradients(channels, dtype)).skip(1).collect();
+            let plans: Vec<_> = problems.iter().map(|problem| problem.plan(&caps).unwrap()).collect();
+            let is_on_matrices = |at: usize| plans[at].work().flops.matrix >= problems[at].flops();
+            match (0..plans.len()).filter(|&at| is_on_matrices(at)).count() {
+                0 => without.push((name, dtype)),
+                count => assert_eq!(count, plans.len(), "{name}, {dtype}"),
+            }
+            for plan in plans {
+                let bytes: u64 = plan.temporaries().iter().sum();
+                assert!(bytes < 1 << 20 && plan.temporaries().len() <= 1, "{name}: {plan}");
+                let kernels: BTreeSet<String> =
+                    plan.steps().iter().map(|step| step.kernel.to_string()).collect();
+                assert_eq!(kernels.len(), 1 + plan.temporaries().len(), "{name}: {plan}");
+            }
+        }
+    }
+    assert_eq!(without, WITHOUT);
 }
 
 /// A weight whose outputs have gaps is read in place; one that is stored channels first is not, and the plan says so.

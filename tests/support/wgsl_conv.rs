@@ -13,6 +13,9 @@ use tilewise::planning::kernel::Kernel;
 use tilewise::planning::{Plan, Problem};
 use tilewise::{Activation, Caps, DType, Layout, Result};
 
+/// The kernels of products with windows that have texts.
+const PRODUCTS: [GemmKernel; 3] = [GemmKernel::Tiled, GemmKernel::Broadcast, GemmKernel::Coop];
+
 /// A convolution with all operands of the epilogue, some, or none, by each kernel that can compute it, and its gradients.
 pub fn conv_plans(
     [x, weight]: [&Layout; 2],
@@ -37,20 +40,26 @@ pub fn conv_plans(
     };
     let direct = [plain, full].map(|layouts| of(layouts, ConvKernels::Direct));
     // Not every kernel can compute every convolution.
-    let products =
-        [GemmKernel::Tiled, GemmKernel::Broadcast, GemmKernel::Coop].into_iter().flat_map(|kernel| {
-            [plain, scaled, full]
-                .map(|layouts| of(layouts, ConvKernels::Product(Pin::Kernel(kernel), SplitK::Auto)))
-        });
+    let products = PRODUCTS.into_iter().flat_map(|kernel| {
+        [plain, scaled, full]
+            .map(|layouts| of(layouts, ConvKernels::Product(Pin::Kernel(kernel), SplitK::Auto)))
+    });
     let forward = direct.into_iter().chain(products.filter(Result::is_ok));
     let gradient = |of, other: &Layout| ConvBackward::new("test", &geometry, of, [other, &y], dtype);
     let channels = view(&[geometry.channels], &[1], 3);
-    let backward = [
-        gradient(ConvGradientOf::Input, weight).and_then(|problem| problem.plan(caps)),
-        gradient(ConvGradientOf::Input, weight).and_then(|problem| problem.bias(&channels)?.plan(caps)),
-        gradient(ConvGradientOf::Weight, x).and_then(|problem| problem.plan(caps)),
-    ];
-    forward.chain(backward).collect()
+    let backward = |kernels| {
+        [
+            gradient(ConvGradientOf::Input, weight).and_then(|problem| problem.by(kernels).plan(caps)),
+            gradient(ConvGradientOf::Input, weight)
+                .and_then(|problem| problem.bias(&channels)?.by(kernels).plan(caps)),
+            gradient(ConvGradientOf::Weight, x).and_then(|problem| problem.by(kernels).plan(caps)),
+        ]
+    };
+    let products = PRODUCTS.into_iter().flat_map(|kernel| {
+        let kernels = ConvKernels::Product(Pin::Kernel(kernel), SplitK::Auto);
+        backward(kernels).into_iter().filter(Result::is_ok)
+    });
+    forward.chain(backward(ConvKernels::Direct)).chain(products).collect()
 }
 
 /// Convolutions of i8 as exact sums, and requantised with all operands of the epilogue.

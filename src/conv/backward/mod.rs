@@ -4,6 +4,7 @@ mod call;
 mod kernel;
 mod plan;
 pub(crate) mod problem;
+mod product;
 mod transposed;
 
 pub use call::conv2d_backward;

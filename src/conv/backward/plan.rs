@@ -1,6 +1,8 @@
-//! The plans of gradients: one step for the images; for the weight another one, which adds up the sums of parts.
+//! The plans of gradients: by products, or by direct kernels with one step for the images, and for the weight another one, which adds
+//! up the sums of parts.
 
 use super::problem::{ConvBackward, ConvGradientOf};
+use super::product::NO_PRODUCT;
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::Needs;
@@ -21,12 +23,31 @@ impl InWindows for ConvBackward {
         Ok(self.of_images(ranges[0].len(), layouts))
     }
 
-    /// One step for the gradient of the images, or one for each window. The gradient of the weight takes two steps if it has
-    /// parts, and more with windows.
+    fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
+        match self.products() {
+            Ok(products) => match products.first() {
+                Some(first) => first.product.reasons(caps),
+                None => Ok(vec![format!("kernels of products: need {NO_PRODUCT}")]),
+            },
+            // There are too many windows, or too many elements of one.
+            Err(error) => Ok(vec![format!("kernels of products: {error}")]),
+        }
+    }
+
+    /// One step for the gradient of the images, or one for each window; by products, for each phase of the strides one, or two with
+    /// splits. The gradient of the weight takes two steps if it has parts or splits, and more with windows.
     ///
     /// Operands: the gradient of the result; the weight, or the images for the gradient of the weight; the bias, if there is one; the
     /// gradient.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
+        let direct = || self.direct_plan(caps);
+        self.kernels.choose((self.op, NO_PRODUCT), direct, || self.product_plan(caps), caps)
+    }
+}
+
+impl ConvBackward {
+    /// The plan of the direct kernels.
+    fn direct_plan(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(self.op, &[], caps);
         let mut args = draft.operands(&self.operands()?);
         let parts = match self.of {
@@ -47,9 +68,7 @@ impl InWindows for ConvBackward {
         }
         Ok(draft.finish())
     }
-}
 
-impl ConvBackward {
     fn step(&self, draft: &mut Draft<'_>, parts: usize, args: &[(Region, Access)]) -> Result<()> {
         let caps = draft.caps();
         let (dims, lanes) = (self.dims(parts)?, Self::lanes(caps));
@@ -68,7 +87,7 @@ impl ConvBackward {
             blocks: self.blocks(&dims, caps),
             dims: Dims::of(&dims),
             flops: Flops::of_f32(self.flops()),
-            time: Time::SlowArithmetic { times: 4.0 },
+            time: Time::SlowArithmetic { times: self.slowness() },
             ..NewStep::of(self.kernel(&dims, caps), Needs::of(lanes, 0), args)
         })
     }

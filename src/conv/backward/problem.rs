@@ -1,6 +1,7 @@
 //! A checked gradient of a convolution, as plain data.
 
 use crate::conv::geometry::{ConvGeometry, gcd};
+use crate::conv::problem::ConvKernels;
 use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
 use crate::plan::{Form, Operand};
@@ -68,6 +69,7 @@ pub struct ConvBackward {
     pub(super) other: Layout,
     pub(super) grad: Layout,
     pub(super) bias: Option<Layout>,
+    pub(super) kernels: ConvKernels,
 }
 
 impl ConvBackward {
@@ -96,7 +98,7 @@ impl ConvBackward {
             }
         }
         let [other, grad] = [other, grad].map(|operand| operand.in_window(dtype));
-        Ok(Self { op, geometry: *geometry, of, dtype, other, grad, bias: None })
+        Ok(Self { op, geometry: *geometry, of, dtype, other, grad, bias: None, kernels: ConvKernels::Any })
     }
 
     /// Adds a bias (channels) of the same type to the gradient of the images.
@@ -109,6 +111,12 @@ impl ConvBackward {
             return Err(Error::shapes(self.op, rule, bias.shape(), &[self.geometry.channels]));
         }
         Ok(Self { bias: Some(bias.in_window(self.dtype)), ..self })
+    }
+
+    /// Restricts the kernels.
+    #[must_use]
+    pub fn by(self, kernels: ConvKernels) -> Self {
+        Self { kernels, ..self }
     }
 
     /// The same for some of the images.

@@ -29,7 +29,8 @@ use crate::tensor::Tensor;
 /// # Precision
 /// [`reference::ConvReference::input_gradient`](crate::reference::ConvReference::input_gradient).
 /// # Launches
-/// One; one for each window of images if the images or the result exceed the device's binding size.
+/// One, or with strides of at most 4 one for each phase of pixels that the same taps reach; two if sums are split among workgroups; these
+/// for each window of images if the images or the result exceed the device's binding size.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -130,11 +130,18 @@ fn registers(tile: &Tile, caps: &Caps) -> u32 {
     sums + matrices + 4 * units(tile, caps) + PLACE_REGISTERS
 }
 
-fn fetch(kernel: Kernel, slot: &'static str, unit: &'static str, by: LoadSize) -> Kernel {
+/// Fills the slot of an operand: with this variant, or that of stored operands.
+fn fetch(
+    kernel: Kernel,
+    [slot, unit]: [&'static str; 2],
+    by: LoadSize,
+    variant: Option<&'static str>,
+) -> Kernel {
     let kernel = kernel.param(unit, by.unit());
-    match by {
-        LoadSize::Units => kernel,
-        LoadSize::Elements => kernel.slot(slot, "elements"),
+    match (variant, by) {
+        (Some(variant), _) => kernel.slot(slot, variant),
+        (None, LoadSize::Units) => kernel,
+        (None, LoadSize::Elements) => kernel.slot(slot, "elements"),
     }
 }
 
@@ -232,14 +239,15 @@ impl KernelSpec for Coop {
             _ => kernel.slot(slot, "transposed"),
         };
         let kernel = put(put(kernel, "coop_put_a", a), "coop_put_b", b);
+        let kernel = windows::bind_coop(kernel, problem);
+        let [load_a, load_b] = windows::coop_loads(problem, [a.by, b.by]);
         let kernel = match problem.segments() {
             Some(segments) if segments.source() != PlaneSource::Stored => kernel.param("a_unit", a.by.unit()),
-            _ if problem.windows().is_some() => windows::bind_coop(kernel, a.by),
-            _ => fetch(kernel, "coop_load_a", "a_unit", a.by),
+            _ => fetch(kernel, ["coop_load_a", "a_unit"], a.by, load_a),
         };
         let kernel = match problem.sign_half_of_b() {
             Some(signs) => signs.bind(kernel, "coop_load_b").param("b_value", "f16").param("b_unit", "f16"),
-            None => fetch(kernel, "coop_load_b", "b_unit", b.by),
+            None => fetch(kernel, ["coop_load_b", "b_unit"], b.by, load_b),
         };
         let kernel = match (problem.segments(), a.by) {
             (Some(segments), by) => segments.bind_coop(kernel, by),

@@ -224,6 +224,10 @@ impl KernelSpec for CoopKhr {
             Some(signs) => signs.params(kernel),
             None => kernel,
         };
+        let kernel = match problem.window_b() {
+            Some(b) => kernel.param("B_READS", b as u32).param("GROUPS", u32::from(problem.has_groups())),
+            None => kernel,
+        };
         let kernel = match short {
             Some(short) => kernel.param("SUMS_IN_F16", 1).require_matrices(short),
             None => kernel,

@@ -1,6 +1,6 @@
 //! How kernels load the operands that they stage.
 
-use crate::gemm::problem::{GemmProblem, MatrixLayout};
+use crate::gemm::problem::{GemmProblem, MatrixLayout, WindowB};
 use crate::kernel::AccessWidth;
 
 /// An axis of an operand.
@@ -17,26 +17,44 @@ pub(super) struct OperandLines {
     extents: [u32; 2],
     pub(super) strides: [u32; 2],
     starts: [u32; 5],
+    /// Whether the operand is always loaded along its outer axis: along k, its elements are no line.
+    is_along_outer: bool,
 }
 
 impl OperandLines {
     /// The lines of A and of B.
     pub(super) fn of(problem: &GemmProblem) -> [Self; 2] {
         let (a, b) = (&problem.layouts.a, &problem.layouts.b);
-        let b = Self::within(b, [3, 2], problem.n(), problem);
-        match problem.windows() {
-            Some(_) => [Self::of_windows(a, problem), b],
-            None => [Self::within(a, [2, 3], problem.m(), problem), b],
-        }
+        let (m, n, k) = (problem.m(), problem.n(), problem.k());
+        let groups = problem.groups();
+        let of_a = match problem.window_b() {
+            Some(WindowB::Lines | WindowB::Taps) => Self::of_windows(a, groups, k),
+            Some(WindowB::Windows) | None => Self::within(a, [2, 3], m, problem),
+        };
+        let stored = Self::within(b, [3, 2], n, problem);
+        let of_b = match problem.window_b() {
+            None | Some(WindowB::Lines) => stored,
+            Some(WindowB::Taps) => Self { is_along_outer: true, ..stored },
+            Some(WindowB::Windows) => Self::of_windows(b, groups, n).turned(),
+        };
+        [of_a, of_b]
     }
 
-    /// The lines of windows of this image: the channels of its elements. The next window is not at a constant distance.
-    fn of_windows(image: &MatrixLayout, problem: &GemmProblem) -> Self {
+    /// The same along the other axis alone.
+    fn turned(self) -> Self {
+        let [extents, strides] = [self.extents, self.strides].map(|[outer, along_k]| [along_k, outer]);
+        Self { extents, strides, is_along_outer: true, ..self }
+    }
+
+    /// The lines of windows of this image with groups of channels, of this length: the channels of its elements. The next window is not at a constant distance.
+    fn of_windows(image: &MatrixLayout, groups: u32, length: u32) -> Self {
         let [of_image, of_line, of_column, of_channel] = image.strides;
+        let channels = image.shape[3] / groups;
         Self {
-            extents: [u32::MAX, problem.k()],
+            extents: [u32::MAX, length],
             strides: [0, of_channel],
-            starts: [image.offset, of_image, of_line, of_column, image.shape[3] / problem.batches().max(1)],
+            starts: [image.offset, of_image, of_line, of_column, channels],
+            is_along_outer: false,
         }
     }
 
@@ -51,6 +69,7 @@ impl OperandLines {
             extents: [outer, problem.k()],
             strides: axes.map(|axis| of.strides[axis]),
             starts: [of.offset, of.strides[0], of.strides[1], 0, 0],
+            is_along_outer: false,
         }
     }
 
@@ -71,6 +90,10 @@ impl OperandLines {
     /// contiguous, so that a single row or column is computed by the same kernel as several.
     pub(super) fn loads(&self, unit: u32) -> (OperandAxis, LoadSize) {
         let has_units = |axis| self.is_contiguous(axis) && self.start_at(unit, axis);
+        if self.is_along_outer {
+            let by = if has_units(OperandAxis::Outer) { LoadSize::Units } else { LoadSize::Elements };
+            return (OperandAxis::Outer, by);
+        }
         match [OperandAxis::K, OperandAxis::Outer].into_iter().find(|axis| has_units(*axis)) {
             Some(axis) => (axis, LoadSize::Units),
             None if self.is_contiguous(OperandAxis::Outer) && self.strides[1] != 1 => {
@@ -104,7 +127,7 @@ impl TiledStage {
                 Self::VectorOuter
             }
             [1, _] => Self::ScalarOuter,
-            [_, 1] if lines.start_at(4, OperandAxis::K) => Self::Squares,
+            [_, 1] if !lines.is_along_outer && lines.start_at(4, OperandAxis::K) => Self::Squares,
             _ => Self::ScalarK,
         }
     }

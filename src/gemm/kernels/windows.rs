@@ -1,30 +1,37 @@
-//! Products whose rows of A are windows of an image: the variants that fill the slots of kernels.
+//! Products with windows of an image: the variants that fill the slots of kernels.
 
 use super::stage::LoadSize;
-use crate::gemm::problem::{GemmProblem, Tile};
+use crate::gemm::problem::{GemmProblem, Tile, WindowB};
 use crate::kernel::Kernel;
 
 /// Bytes of a window in shared memory: `Window` of `gemm/windows.wgsl`.
 const WINDOW_BYTES: u32 = 12;
 
-/// Bytes of shared memory for the windows of a workgroup, if A's rows are windows.
+/// Bytes of shared memory for the windows of a workgroup, if A's rows are windows; modules have them if those of B are, too.
 pub(super) fn table_bytes(tile: &Tile, problem: &GemmProblem) -> u32 {
     problem.windows().map_or(0, |_| tile.bm * WINDOW_BYTES)
 }
 
+/// The variant of `gemm/windows.wgsl`.
+fn variant(b: WindowB) -> &'static str {
+    if b == WindowB::Windows { "rows_of_b" } else { "rows_of_a" }
+}
+
 /// Fills the slots of the tiled kernel.
 pub(super) fn bind_tiled(kernel: Kernel, problem: &GemmProblem) -> Kernel {
-    if problem.windows().is_some() {
-        kernel.slot("windows", "image").slot("tiled_load_a", "windows")
-    } else {
-        kernel
+    let Some(b) = problem.window_b() else { return kernel };
+    let kernel = kernel.slot("windows", variant(b));
+    match b {
+        WindowB::Lines => kernel.slot("tiled_load_a", "windows"),
+        WindowB::Taps => kernel.slot("tiled_load_a", "windows").slot("tiled_load_b", "taps"),
+        WindowB::Windows => kernel.slot("tiled_load_b", "window_rows"),
     }
 }
 
 /// Fills the slots of the dot kernel.
 pub(super) fn bind_dot(kernel: Kernel, problem: &GemmProblem) -> Kernel {
     if problem.windows().is_some() {
-        kernel.slot("windows", "image").slot("dot_load_a", "windows")
+        kernel.slot("windows", "rows_of_a").slot("dot_load_a", "windows")
     } else {
         kernel
     }
@@ -32,14 +39,32 @@ pub(super) fn bind_dot(kernel: Kernel, problem: &GemmProblem) -> Kernel {
 
 /// Fills the slots of the broadcast kernel.
 pub(super) fn bind_broadcast(kernel: Kernel, problem: &GemmProblem) -> Kernel {
-    if problem.windows().is_some() { kernel.slot("broadcast_rows", "windows") } else { kernel }
+    match problem.window_b() {
+        None => kernel,
+        Some(WindowB::Lines | WindowB::Taps) => kernel.slot("broadcast_lines", "windows_of_a"),
+        Some(WindowB::Windows) => kernel.slot("broadcast_lines", "windows_of_b"),
+    }
 }
 
-/// Fills the slots of the coop kernel. `by` says how windows are loaded.
-pub(super) fn bind_coop(kernel: Kernel, by: LoadSize) -> Kernel {
-    let load = match by {
-        LoadSize::Units => "window_units",
-        LoadSize::Elements => "window_elements",
+/// Fills the slot of the coop kernel for windows.
+pub(super) fn bind_coop(kernel: Kernel, problem: &GemmProblem) -> Kernel {
+    match problem.window_b() {
+        Some(b) => kernel.slot("windows", variant(b)),
+        None => kernel,
+    }
+}
+
+/// The variants of the coop kernel that load A and B of these sizes, if windows need others.
+pub(super) fn coop_loads(problem: &GemmProblem, [by_a, by_b]: [LoadSize; 2]) -> [Option<&'static str>; 2] {
+    let of = |units, elements, by| match by {
+        LoadSize::Units => Some(units),
+        LoadSize::Elements => Some(elements),
     };
-    kernel.slot("windows", "image").slot("coop_load_a", load).param("a_unit", by.unit())
+    let rows_of_a = of("window_units", "window_elements", by_a);
+    match problem.window_b() {
+        None => [None; 2],
+        Some(WindowB::Lines) => [rows_of_a, None],
+        Some(WindowB::Taps) => [rows_of_a, of("tap_units", "tap_elements", by_b)],
+        Some(WindowB::Windows) => [None, of("window_row_units", "window_row_elements", by_b)],
+    }
 }

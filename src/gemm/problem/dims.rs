@@ -4,7 +4,9 @@
 use super::gemm::GemmProblem;
 use super::generated::{Generated, ImageWindows};
 use super::layouts::{BIAS, LINE_SCALES, Layouts, MatrixLayout, RESIDUAL};
+use super::of_windows::WindowB;
 use super::segments::Segments;
+use super::types::Side;
 use crate::kernel::shader_dims;
 
 /// Declares the uniform of a product: the members of all, four in the places of batch strides, and those at the end.
@@ -106,11 +108,19 @@ product_dims! {
 }
 
 product_dims! {
-    /// The uniform of a product whose rows of A are windows of an image. Along m and k, A's strides are those of the image's
-    /// columns and channels.
+    /// The uniform of a product with windows of an image. The operand whose rows they are has the strides of the image's columns
+    /// along its rows, and those of its channels along its columns.
     WindowDims
-    { a_image: u32, a_line: u32, }
-    { b_batch0: u32, b_batch1: u32, }
+    {
+        /// strides of the image along images and lines
+        image_stride: u32,
+        line_stride: u32,
+    }
+    {
+        /// strides of B along the lines and the columns of taps, if the rows of A are windows
+        b_tap_line: u32,
+        b_tap_column: u32,
+    }
     {
         /// as in [`QuantisedDims`]
         out_scale: u32,
@@ -133,15 +143,17 @@ product_dims! {
         /// taps across a window
         taps_across: u32,
         /// lines from a tap to the next
-        dilation_down: u32,
-        dilation_across: u32,
+        dilation_down: u32 as i32,
+        dilation_across: u32 as i32,
         /// lines above the image at which the first window begins
         before_down: u32 as i32,
         before_across: u32 as i32,
         /// the reciprocals of the channels and of the taps across
         per_channel: u32 as f32,
         per_tap: u32 as f32,
-        reserved: [u32; 2],
+        /// the reciprocals of the windows down and across
+        per_down: u32 as f32,
+        per_across: u32 as f32,
     }
 }
 
@@ -259,13 +271,28 @@ impl GemmProblem {
         }
     }
 
-    /// The dims of a product whose rows of A are these windows.
+    /// The dims of a product with these windows.
     pub(in crate::gemm) fn window_dims(&self, of: &ImageWindows) -> WindowDims {
-        let [_, height, width, channels] = self.layouts.a.shape;
-        let channels = channels / self.batches().max(1);
-        let dims = self.quantised_dims(&self.dims());
+        let image = if of.side == Side::A { &self.layouts.a } else { &self.layouts.b };
+        let [_, height, width, channels] = image.shape;
+        let channels = channels / of.groups;
+        let mut dims = self.quantised_dims(&self.dims());
+        if of.groups > 1 {
+            // Also of a single column, whose axis has no stride: the next group's column is as far.
+            dims.b_outer = self.layouts.b.strides[1] / self.n().max(1);
+        }
         let reciprocal = |of: u32| (1.0 / of.max(1) as f32).to_bits();
+        let of_b = &self.layouts.b.strides;
+        let [b_tap_line, b_tap_column] = match self.window_b() {
+            Some(WindowB::Lines) => [of.taps[1] * channels * of_b[2], channels * of_b[2]],
+            Some(WindowB::Taps) => [of_b[0], of_b[1]],
+            Some(WindowB::Windows) | None => [0; 2],
+        };
         WindowDims {
+            image_stride: image.strides[0],
+            line_stride: image.strides[1],
+            b_tap_line,
+            b_tap_column,
             height,
             width,
             channels,
@@ -274,12 +301,14 @@ impl GemmProblem {
             step_down: of.steps[0],
             step_across: of.steps[1],
             taps_across: of.taps[1],
-            dilation_down: of.dilation[0],
-            dilation_across: of.dilation[1],
+            dilation_down: of.dilation[0].cast_unsigned(),
+            dilation_across: of.dilation[1].cast_unsigned(),
             before_down: of.before[0].cast_unsigned(),
             before_across: of.before[1].cast_unsigned(),
             per_channel: reciprocal(channels),
             per_tap: reciprocal(of.taps[1]),
+            per_down: reciprocal(of.windows[0]),
+            per_across: reciprocal(of.windows[1]),
             ..beginning_with(&dims, size_of::<QuantisedDims>())
         }
     }

@@ -134,8 +134,8 @@ impl GemmProblem {
         let row_of_a = self.layouts.a.shape[3];
         match self.generated {
             Some(Generated::Segments(segments)) => segments.k,
-            Some(Generated::Windows(windows)) => windows.k(row_of_a / self.batches().max(1)),
-            Some(Generated::Operand(_) | Generated::SignHalf(_)) | None => row_of_a,
+            Some(Generated::Windows(windows)) if windows.side == Side::A => windows.elements(row_of_a),
+            Some(_) | None => row_of_a,
         }
     }
 

@@ -15,7 +15,7 @@ pub(crate) enum Generated {
     SignHalf(SignHalf),
     /// The operands are looked up in a table for each segment of k, and A may be generated from two stored operands.
     Segments(Segments),
-    /// The rows of A are windows of an image.
+    /// The rows of an operand are windows of an image.
     Windows(ImageWindows),
 }
 
@@ -118,28 +118,34 @@ impl SignHalf {
     }
 }
 
-/// The largest inner size: kernels divide indices along k in f32, exactly.
+/// The largest number of elements of a window: kernels divide their indices in f32, exactly.
 pub(super) const MAX_WINDOW: u64 = 1 << 21;
+/// The largest number of windows that are rows of B: kernels divide their indices in f32, and correct the quotients by one.
+pub(super) const MAX_ROWS_OF_B: u64 = 1 << 24;
 
-/// The windows of an image (image, line, column, channel), of which each is a row of A. The elements of a window are in the order tap
-/// line, tap column, channel. Elements outside of the image are zeros. The image's layout is in the place of A's.
+/// The windows of an image (image, line, column, channel), of which each is a row of A or of B. The elements of a window are in the
+/// order tap line, tap column, channel. Elements outside of the image are zeros. The image's layout is in the place of the operand's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ImageWindows {
+    /// The operand whose rows are windows.
+    pub(crate) side: Side,
+    /// The groups of the image's channels, of which each matrix of the batch reads one.
+    pub(crate) groups: u32,
     /// Windows down and across an image.
     pub(crate) windows: [u32; 2],
     /// Taps down and across a window.
     pub(crate) taps: [u32; 2],
     /// Lines and columns from a window to the next.
     pub(crate) steps: [u32; 2],
-    /// Lines and columns from a tap to the next.
-    pub(crate) dilation: [u32; 2],
+    /// Lines and columns from a tap to the next; negative if taps go up and to the left.
+    pub(crate) dilation: [i32; 2],
     /// Lines above the image and columns before it at which the first window begins; negative within the image.
     pub(crate) before: [i32; 2],
 }
 
 impl ImageWindows {
-    /// The inner size of the product with windows of an image of this many channels.
-    pub(super) fn k(&self, channels: u32) -> u32 {
-        self.taps[0] * self.taps[1] * channels
+    /// The elements of a window of an image of this many channels.
+    pub(super) fn elements(&self, channels: u32) -> u32 {
+        self.taps[0] * self.taps[1] * (channels / self.groups)
     }
 }

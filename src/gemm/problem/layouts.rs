@@ -23,7 +23,8 @@ pub(in crate::gemm) struct Layouts<L> {
     /// is that of planes, here and in B, and columns are the elements of a segment. If A's rows are windows, the image (image,
     /// line, column, channel), of whose channels each matrix of the batch has a group.
     pub(in crate::gemm) a: L,
-    /// Rows are k, columns n. If half of B is generated, the other half.
+    /// Rows are k, columns n. If half of B is generated, the other half. If its rows are windows, the image; if they are taps and
+    /// channels of windows, (tap line, tap column, channel, n).
     pub(in crate::gemm) b: L,
     pub(in crate::gemm) c: L,
     /// The operands of the epilogue: bias, residual, scales of rows, scales of columns.

@@ -23,6 +23,7 @@ pub(in crate::gemm) use generated::Generated;
 pub(crate) use generated::ImageWindows;
 pub use generated::{Distribution, GeneratedOperand, HalfAxis, HalfPosition, OuterAxis, SignHalf};
 pub(in crate::gemm) use layouts::{Layouts, MatrixLayout};
+pub(in crate::gemm) use of_windows::WindowB;
 pub(crate) use scalars::Numbers;
 pub(in crate::gemm) use scalars::{ALPHA, BETA, OUT_SCALE};
 pub use seed::SeedSource;

@@ -61,7 +61,10 @@ impl GemmProblem {
                 sources.extend(generated.seed.operand()?);
             }
             Some(Generated::SignHalf(_)) => b.name = "the stored half of B",
-            Some(Generated::Windows(_)) => a.name = "the image",
+            Some(Generated::Windows(windows)) => match windows.side {
+                Side::A => a.name = "the image",
+                Side::B => b.name = "the image",
+            },
             Some(Generated::Segments(segments)) => {
                 sources.push(table(segments.words.into()));
                 sources.extend(segments.y.map(|y| read("Y", ab, y.layout())));

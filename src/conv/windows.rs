@@ -1,0 +1,90 @@
+//! The windows of a convolution's operands, as products read them.
+
+use super::geometry::{ConvAxis, ConvGeometry, gcd};
+use super::problem::OP;
+use crate::Result;
+use crate::gemm::{ImageWindows, Side};
+use crate::layout::dim;
+
+/// The largest stride of a product for each phase.
+const MOST_PHASES: usize = 4;
+
+fn of(pair: [usize; 2]) -> Result<[u32; 2]> {
+    Ok([dim(OP, pair[0])?, dim(OP, pair[1])?])
+}
+
+/// Paddings and kernels with their dilation are below $2^{30}$.
+fn signed(pair: [usize; 2]) -> Result<[i32; 2]> {
+    Ok(of(pair)?.map(u32::cast_signed))
+}
+
+/// The windows of the images of a convolution, one for each pixel of its result, as the rows of this operand.
+pub(super) fn of_images(geometry: &ConvGeometry, side: Side) -> Result<ImageWindows> {
+    let axes = geometry.axes;
+    Ok(ImageWindows {
+        side,
+        groups: dim(OP, geometry.groups)?,
+        windows: of(axes.map(|axis| axis.output))?,
+        taps: of(axes.map(|axis| axis.taps))?,
+        steps: of(axes.map(|axis| axis.stride))?,
+        dilation: signed(axes.map(|axis| axis.dilation))?,
+        before: signed(axes.map(|axis| axis.before))?,
+    })
+}
+
+/// The pixels along an axis of the images that the same taps read: every stride from the first on. All but the extents are 0 and 1 with a
+/// stride of 1.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct StridePhase {
+    pub(super) first: usize,
+    pub(super) pixels: usize,
+    pub(super) first_tap: usize,
+    pub(super) taps: usize,
+    /// From a tap to the next.
+    pub(super) step: usize,
+    /// Pixels of the gradient from the one that the first tap meets at the first pixel to the start; and, by the next tap, back.
+    before: i32,
+    back: i32,
+}
+
+impl StridePhase {
+    /// The phases of an axis, unless there are too many, or pixels that no tap reads.
+    pub(super) fn all(axis: &ConvAxis) -> Result<Option<Vec<Self>>> {
+        let &ConvAxis { input, taps, stride, dilation, before, .. } = axis;
+        if stride > MOST_PHASES {
+            return Ok(None);
+        }
+        let step = stride / gcd(stride, dilation);
+        let mut phases = Vec::new();
+        for first in 0..stride.min(input) {
+            let reads = |tap: &usize| tap * dilation % stride == (first + before) % stride;
+            let Some(first_tap) = (0..taps.min(step)).find(reads) else { return Ok(None) };
+            let [ahead, behind] = signed([first + before, first_tap * dilation])?;
+            let [stride_of, next] = signed([stride, step * dilation])?;
+            phases.push(Self {
+                first,
+                pixels: (input - first).div_ceil(stride),
+                first_tap,
+                taps: (taps - first_tap).div_ceil(step),
+                step,
+                before: (behind - ahead) / stride_of,
+                back: -next / stride_of,
+            });
+        }
+        Ok(Some(phases))
+    }
+}
+
+/// The windows of the gradient of the result of a convolution, one for each pixel of these phases, as the rows of A. Their taps go up
+/// and to the left: the next tap read a pixel for one that is before.
+pub(super) fn of_gradient(phases: [StridePhase; 2]) -> Result<ImageWindows> {
+    Ok(ImageWindows {
+        side: Side::A,
+        groups: 1,
+        windows: of(phases.map(|phase| phase.pixels))?,
+        taps: of(phases.map(|phase| phase.taps))?,
+        steps: [1; 2],
+        dilation: phases.map(|phase| phase.back),
+        before: phases.map(|phase| phase.before),
+    })
+}

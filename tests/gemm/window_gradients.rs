@@ -1,0 +1,107 @@
+//! Gradients of convolutions as products with windows, by every kernel that has loaders for them.
+
+use crate::windows::{self, Case, tile};
+use support::for_all_types;
+use support::values::{assert_ok, values};
+use tilewise::conv::{ConvAxis, ConvGeometry};
+use tilewise::gemm::{GemmKernel, SplitK, Tile};
+use tilewise::planning::conv::{ConvBackward, ConvGradientOf, ConvKernels};
+use tilewise::planning::gemm::Pin;
+use tilewise::planning::{Plan, Problem};
+use tilewise::reference::ConvReference;
+use tilewise::{DType, Error, Gpu, Layout, Real, Tensor, f16};
+
+/// A gradient of a convolution by a tile.
+fn check<T: Real>(gpu: &Gpu, (tile, split): (Tile, SplitK), case: &Case, of: ConvGradientOf) {
+    let Case { images, outputs, taps, ref options, .. } = *case;
+    let weights = [outputs, taps[0], taps[1], images[3]];
+    let [x, weight] = [images, weights].map(|shape| Layout::contiguous("test", &shape).unwrap());
+    let geometry = ConvGeometry::new("test", &x, &weight, options).unwrap();
+    let results = geometry.output_shape();
+    let other = if of == ConvGradientOf::Input { weights } else { images };
+    let [other, grad] = [(other, 1), (results, 2)]
+        .map(|(shape, seed)| (values::<T>(&shape, 1.0, seed), shape))
+        .map(|(values, shape)| (gpu.tensor(&values, shape).unwrap(), values));
+    let layouts = [other.0.layout(), grad.0.layout()];
+    let problem = ConvBackward::new("test", &geometry, of, layouts, T::DTYPE).unwrap();
+    let plan = problem.by(ConvKernels::Product(Pin::Tile(tile), split)).plan(gpu.caps());
+    let what = format!("{of:?}, {tile}, {split:?}, {} {images:?} x {weights:?}, {options:?}", T::DTYPE);
+    let reference = ConvReference { geometry };
+    if of == ConvGradientOf::Weight {
+        let made = run::<T, f32>(gpu, &plan.unwrap(), [&grad.0, &other.0], weights);
+        assert_ok(&reference.weight_gradient(&other.1, &grad.1).compare(&made), what);
+        return;
+    }
+    // By strides beyond the taps, some pixels are not read.
+    let is_unread = |axis: &ConvAxis, pixel| {
+        (0..axis.taps).all(|tap| tap * axis.dilation % axis.stride != pixel % axis.stride)
+    };
+    if geometry.axes.iter().any(|axis| (0..axis.stride).any(|pixel| is_unread(axis, pixel))) {
+        assert!(matches!(plan, Err(Error::Unsupported { .. })), "{what}");
+        return;
+    }
+    let made = run::<T, T>(gpu, &plan.unwrap(), [&grad.0, &other.0], images);
+    assert_ok(&reference.input_gradient(&grad.1, &other.1).compare(&made), what);
+}
+
+fn run<T: Real, R: Real>(
+    gpu: &Gpu,
+    plan: &Plan,
+    [grad, other]: [&Tensor<T>; 2],
+    shape: [usize; 4],
+) -> Vec<R> {
+    let mut made = gpu.empty::<R>(shape).unwrap();
+    gpu.execute(plan, &[grad.view(), other.view(), made.view_mut().unwrap()], &[]).unwrap();
+    made.to_vec().unwrap()
+}
+
+const BOTH: [ConvGradientOf; 2] = [ConvGradientOf::Weight, ConvGradientOf::Input];
+
+/// Convolutions of one group: the gradients of others are no products.
+fn cases() -> Vec<Case> {
+    windows::cases().into_iter().filter(|case| case.groups == 1).collect()
+}
+
+/// All cases, and one in splits, which a second launch adds.
+fn scalar<T: Real>(gpu: &Gpu) {
+    let tiles = [GemmKernel::Tiled, GemmKernel::Broadcast].map(|kernel| tile(gpu, kernel, T::DTYPE));
+    for tile in tiles.into_iter().flatten() {
+        for of in BOTH {
+            cases().iter().for_each(|case| check::<T>(gpu, (tile, SplitK::Auto), case, of));
+            check::<T>(gpu, (tile, SplitK::Splits(3)), &cases()[1], of);
+        }
+    }
+}
+
+/// One gradient with units of eight channels, the other one without; in a full sweep both of all cases. A software driver compiles a
+/// kernel on matrices for many seconds.
+fn on_matrices(gpu: &Gpu, tile: Tile, of: [ConvGradientOf; 2]) {
+    let cases = cases();
+    if support::is_full_sweep() {
+        let all = cases.iter().flat_map(|case| BOTH.map(|of| (case, of)));
+        return all.for_each(|(case, of)| check::<f16>(gpu, (tile, SplitK::Splits(3)), case, of));
+    }
+    [&cases[0], &cases[3]].into_iter().zip(of).for_each(|(case, of)| {
+        check::<f16>(gpu, (tile, SplitK::Auto), case, of);
+    });
+}
+
+#[test]
+fn scalar_kernels_are_within_the_bound() {
+    for_all_types!(scalar);
+}
+
+#[test]
+fn coop_is_within_the_bound() {
+    let Some(gpu) = support::gpu() else { return };
+    match tile(&gpu, GemmKernel::Coop, DType::F16) {
+        Some(tile) => on_matrices(&gpu, tile, BOTH),
+        None => println!("unable: {} has no matrices of f16", gpu.caps().adapter),
+    }
+}
+
+#[test]
+fn coop_khr_is_within_the_bound() {
+    let Some((gpu, tile)) = support::coop_khr_of_f16() else { return };
+    on_matrices(&gpu, tile, [ConvGradientOf::Input, ConvGradientOf::Weight]);
+}
