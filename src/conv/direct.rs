@@ -77,8 +77,8 @@ impl ConvTile {
         let [height, width] = &geometry.axes;
         let reads = ChannelReads::of(geometry);
         let [down, across] = match reads {
-            ChannelReads::Depthwise if caps.wants_short_kernels() => {
-                [AxisTile::of(height, 2, 1, 2), AxisTile::of(width, COLUMNS, 3, 9)]
+            _ if caps.wants_short_kernels() => {
+                [AxisTile::of(height, 1, 1, 1), AxisTile::of(width, COLUMNS, 1, 1)]
             }
             // Software devices have no registers to run out of.
             ChannelReads::Depthwise if height.taps * width.taps <= HELD_TAPS => {

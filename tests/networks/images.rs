@@ -171,8 +171,14 @@ fn a_replay_updates_running_statistics() {
     for _ in 0..2 {
         replay.run(&[x.view()]).unwrap();
     }
-    assert_eq!(norm.running().mean.to_vec().unwrap(), eager.running().mean.to_vec().unwrap());
-    assert_eq!(norm.running().variance.to_vec().unwrap(), eager.running().variance.to_vec().unwrap());
+    // SwiftShader's last bits differ.
+    let of = |norm: &BatchNorm2d<f32>| {
+        let RunningStatistics { mean, variance } = norm.running();
+        [mean, variance].map(|of| of.to_vec().unwrap()).concat()
+    };
+    for (found, want) in of(&norm).into_iter().zip(of(&eager)) {
+        assert!((found - want).abs() <= 2.0 * f32::EPSILON * want.abs(), "{found}, not {want}");
+    }
 }
 
 #[test]

@@ -153,7 +153,7 @@ struct Operands<T: Real> {
 }
 
 impl<T: Real> Operands<T> {
-    fn run(&self) -> Tensor<T> {
+    fn convolution(&self) -> Convolution<'_, T> {
         let mut convolution = Convolution::new(&self.x, &self.weight).options(self.options);
         if let Some(bias) = &self.bias {
             convolution = convolution.bias(bias);
@@ -164,7 +164,11 @@ impl<T: Real> Operands<T> {
         if let Some(residual) = &self.residual {
             convolution = convolution.residual(residual);
         }
-        convolution.activation(self.activation).run().unwrap()
+        convolution.activation(self.activation)
+    }
+
+    fn run(&self) -> Tensor<T> {
+        self.convolution().run().unwrap()
     }
 }
 
@@ -185,7 +189,10 @@ fn convolutions_agree_with_their_definition() {
                 let operands = data.place(gpu, lays);
                 let launches = gpu.stats().launches;
                 let y = operands.run();
-                assert_eq!(gpu.stats().launches - launches, 1, "{case:?}");
+                // One, or two with splits, which devices with many cores take for few windows.
+                let steps = operands.convolution().plan().unwrap().steps().len();
+                assert!(steps == 1 || steps == 2 && geometry(case).groups == 1, "{case:?}");
+                assert_eq!(gpu.stats().launches - launches, steps as u64, "{case:?}");
                 assert_eq!(y.shape(), reference.geometry.output_shape());
                 let got = y.to_vec().unwrap();
                 assert_ok(&want.compare(&got), (T::DTYPE, case, lays, data.activation));
