@@ -17,7 +17,7 @@ const LONGEST: f64 = 0.5 + 100e-6; // with its launch
 
 /// What is cut along k as well, since its workgroups take too long, or is launched once by another kernel: on a faster device it is
 /// another plan.
-const OTHERWISE: [(&str, &str); 10] = [
+const OTHERWISE: [(&str, &str); 11] = [
     ("t4", "product of i8"),
     ("intel-xe2", "product of f16"),
     ("intel-xe2", "product of i8"),
@@ -27,6 +27,7 @@ const OTHERWISE: [(&str, &str); 10] = [
     ("swiftshader", "scalar product"),
     ("swiftshader", "product of two narrow ones"),
     ("swiftshader", "connected layer, backward"),
+    ("swiftshader", "convolution, gradient of the weight"),
     ("swiftshader", "narrow connected layer, backward"),
 ];
 

@@ -1,7 +1,7 @@
 //! Products with windows of an image: the variants that fill the slots of kernels.
 
 use super::stage::LoadSize;
-use crate::gemm::problem::{GemmProblem, Tile, WindowB};
+use crate::gemm::problem::{GemmKernel, GemmProblem, Tile, WindowB};
 use crate::kernel::Kernel;
 
 /// Bytes of a window in shared memory: `Window` of `gemm/windows.wgsl`.
@@ -9,7 +9,12 @@ const WINDOW_BYTES: u32 = 12;
 
 /// Bytes of shared memory for the windows of a workgroup, if A's rows are windows; modules have them if those of B are, too.
 pub(super) fn table_bytes(tile: &Tile, problem: &GemmProblem) -> u32 {
-    problem.windows().map_or(0, |_| tile.bm * WINDOW_BYTES)
+    let has_table = match problem.window_b() {
+        None => false,
+        Some(WindowB::Windows) => tile.kernel == GemmKernel::CoopKhr,
+        Some(WindowB::Lines | WindowB::Taps) => true,
+    };
+    if has_table { tile.bm * WINDOW_BYTES } else { 0 }
 }
 
 /// The variant of `gemm/windows.wgsl`.

@@ -175,7 +175,7 @@ fn k_in_segment(k: u32) -> u32 {
 }
 
 
-// A's rows are stored.
+// No operand has windows.
 fn prepare_windows(row0: u32, lane: u32) {}
 
 

@@ -11,7 +11,7 @@ use tilewise::{DType, Layout};
 /// Images, a weight, the groups and the options.
 type Case = ([usize; 4], [usize; 4], usize, ConvOptions);
 
-fn cases(elements: usize) -> [Case; 15] {
+fn cases(elements: usize) -> [Case; 16] {
     let padded = |by| ConvOptions::new().padding(Padding::Explicit([[by; 2]; 2]));
     let most = elements / 8;
     [
@@ -39,6 +39,7 @@ fn cases(elements: usize) -> [Case; 15] {
             3,
             padded((1 << 29) - 8).stride([1 << 28, 3 << 20]).dilation([1 << 29, 7]),
         ),
+        ([1, 64, most / 1024, 12], [12, 3, 3, 12], 1, padded(1)), // elements of f16
         ([1, most / 4, 4, 4], [4, most / 4, 1, 4], 1, padded(0)),
         ([1, 64, most / 2048, 32], [32, 3, 3, 8], 4, padded(1)),
     ]
