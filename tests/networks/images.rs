@@ -30,7 +30,7 @@ fn all_values(file: &Safetensors) -> Vec<(String, Vec<usize>, Vec<f64>)> {
 /// Element (o, c, r, s) of the file is element (o, r, s, c) of the layer, and comes to its place again when the layer is saved.
 #[test]
 fn weights_of_files_are_channels_first_and_those_of_layers_channels_last() {
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::own(|_| ()) else { return };
     let given = SafetensorsWriter::new().tensor("of.weight", &numbers(&gpu, &[2, 3, 2, 2])).unwrap();
     let given = file(given.tensor("of.bias", &numbers(&gpu, &[2])).unwrap());
     let launches = gpu.stats().launches;
@@ -94,7 +94,7 @@ fn a_block_is_saved_and_loaded_with_its_statistics() {
 /// Convolution with bias, norm, activation and residual: one launch, which has the bits of the epilogue as users write it.
 #[test]
 fn a_folded_block_is_one_launch_with_its_residual() {
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::own(|_| ()) else { return };
     let options = ConvOptions::new().padding(Padding::Explicit([[1, 1], [1, 1]]));
     let conv = Conv2d::<f32>::random(&gpu, [8, 8], [3, 3], options, 1).unwrap();
     let mut norm = BatchNorm2d::untrained(&gpu, 8).unwrap();
@@ -183,7 +183,7 @@ fn a_replay_updates_running_statistics() {
 
 #[test]
 fn images_are_converted_by_one_copy_that_has_a_plan() {
-    let Some(gpu) = support::gpu() else { return };
+    let Some(gpu) = support::own(|_| ()) else { return };
     let x = numbers(&gpu, &[2, 3, 4, 5]);
     let images = ChannelsFirst::new(&x);
     let plan = images.plan().unwrap().expect("a copy");

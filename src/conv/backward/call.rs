@@ -24,7 +24,8 @@ use crate::{Error, Result};
 /// # Precision
 /// Computed in f32 in a fixed order, so that equal calls give equal bits:
 /// [`reference::ConvReference`](crate::reference::ConvReference). The gradient of `x` is rounded once, to `T`; those of parameters
-/// are not.
+/// are not. A product multiplies the zeros around `grad` too, so where the weight is not finite, more pixels of the gradient of `x` at
+/// the edges may be NaN than by the definition.
 /// # Launches
 /// One for the gradient of `x`, or with strides of at most 4 one for each phase of pixels that the same taps read; two if sums are split
 /// among workgroups. One or two for that of the weight, and a product with ones for that of the bias, which copies `grad` first if its
