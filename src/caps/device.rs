@@ -113,8 +113,10 @@ impl Caps {
 
     /// Whether the driver is one of software that is not known to compile kernels of many sums and loads in a row in moderate time.
     /// SwiftShader took more than a minute and a gigabyte for a depthwise convolution of 16 pixels, lavapipe 0.3 s.
+    /// It takes as long where it is planned for as a GPU.
     pub(crate) fn wants_short_kernels(&self) -> bool {
-        self.machine.is_software() && !self.adapter.contains("llvmpipe")
+        let is_unknown = self.machine.is_software() && !self.adapter.contains("llvmpipe");
+        is_unknown || self.adapter.contains("SwiftShader")
     }
 
     /// The error of an operation that needs what this device lacks.
