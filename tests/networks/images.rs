@@ -171,13 +171,13 @@ fn a_replay_updates_running_statistics() {
     for _ in 0..2 {
         replay.run(&[x.view()]).unwrap();
     }
-    // SwiftShader's last bits differ.
+    // On SwiftShader the last bits differ: means of 18 normal numbers, which may be summed in another order.
     let of = |norm: &BatchNorm2d<f32>| {
         let RunningStatistics { mean, variance } = norm.running();
         [mean, variance].map(|of| of.to_vec().unwrap()).concat()
     };
     for (found, want) in of(&norm).into_iter().zip(of(&eager)) {
-        assert!((found - want).abs() <= 2.0 * f32::EPSILON * want.abs(), "{found}, not {want}");
+        assert!((found - want).abs() <= 18.0 * f32::EPSILON, "{found}, not {want}");
     }
 }
 
