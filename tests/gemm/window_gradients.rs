@@ -62,12 +62,13 @@ fn cases() -> Vec<Case> {
     windows::cases().into_iter().filter(|case| case.groups == 1).collect()
 }
 
-/// All cases, and one in splits, which a second launch adds.
+/// All cases, in a short sweep every third one, and one in splits, which a second launch adds.
 fn scalar<T: Real>(gpu: &Gpu) {
     let tiles = [GemmKernel::Tiled, GemmKernel::Broadcast].map(|kernel| tile(gpu, kernel, T::DTYPE));
     for tile in tiles.into_iter().flatten() {
         for of in BOTH {
-            cases().iter().for_each(|case| check::<T>(gpu, (tile, SplitK::Auto), case, of));
+            let taken = cases().into_iter().step_by(support::by_sweep(1, 1, 3));
+            taken.for_each(|case| check::<T>(gpu, (tile, SplitK::Auto), &case, of));
             check::<T>(gpu, (tile, SplitK::Splits(3)), &cases()[1], of);
         }
     }
