@@ -229,6 +229,7 @@ fn machine_json(machine: &Machine) -> Value {
         "workgroup_registers": machine.workgroup_registers,
         "core_registers": machine.core_registers,
         "terms": machine.max_terms,
+        "unrolled": machine.max_unrolled,
     })
 }
 

@@ -111,14 +111,6 @@ impl Caps {
         self.coop_conditions(row).map(|_| ()).map_err(needs)
     }
 
-    /// Whether the driver is one of software that is not known to compile kernels of many sums and loads in a row in moderate time.
-    /// SwiftShader took more than a minute and a gigabyte for a depthwise convolution of 16 pixels, lavapipe 0.3 s.
-    /// It takes as long where it is planned for as a GPU.
-    pub(crate) fn wants_short_kernels(&self) -> bool {
-        let is_unknown = self.machine.is_software() && !self.adapter.contains("llvmpipe");
-        is_unknown || self.adapter.contains("SwiftShader")
-    }
-
     /// The error of an operation that needs what this device lacks.
     pub(crate) fn unsupported(&self, op: &'static str, needs: impl Into<String>) -> Error {
         Error::Unsupported { op, needs: needs.into(), device: self.adapter.clone() }

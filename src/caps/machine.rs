@@ -123,6 +123,10 @@ pub struct Machine {
     /// 1,024. Drivers take seconds to compile this number, and it just suffices for the product of the conformal
     /// algebra of space.
     pub max_terms: usize,
+    /// Maximum number of products of four numbers in the body of a loop that a kernel writes out for several pixels and taps: 256.
+    /// Software devices other than lavapipe: 16. SwiftShader compiled 24 of them in 0.1 s and 36 in 0.9 s; 48 took more than a minute
+    /// and a gigabyte. This depends on the driver, also where it is planned for as a GPU.
+    pub max_unrolled: u32,
 }
 
 /// Order in shared memory from which a device loads cooperative matrices A and B.
@@ -202,6 +206,7 @@ impl Machine {
             workgroup_registers: Some(65_536),
             core_registers: if vendor == AMD { 98_304 } else { 65_536 },
             max_terms: 1024,
+            max_unrolled: if adapter.contains("SwiftShader") { 16 } else { 256 },
         };
         if device_type != DeviceType::Software {
             return gpu;
@@ -225,6 +230,7 @@ impl Machine {
             matrix_accumulators: 128,
             compile_seconds: Some(0.34),
             workgroup_registers: None,
+            max_unrolled: if adapter.contains("llvmpipe") { 256 } else { 16 },
             ..gpu
         }
     }
@@ -316,7 +322,11 @@ impl fmt::Display for Machine {
             self.registers, self.core_registers
         )?;
         writeln!(f, "  accumulators     {}{more}", self.accumulators)?;
-        write!(f, "  terms            {} written out at most", self.max_terms)
+        write!(
+            f,
+            "  terms            {} written out at most, {} products in a loop",
+            self.max_terms, self.max_unrolled
+        )
     }
 }
 

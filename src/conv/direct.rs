@@ -77,9 +77,6 @@ impl ConvTile {
         let [height, width] = &geometry.axes;
         let reads = ChannelReads::of(geometry);
         let [down, across] = match reads {
-            _ if caps.wants_short_kernels() => {
-                [AxisTile::of(height, 1, 1, 1), AxisTile::of(width, COLUMNS, 1, 1)]
-            }
             // Software devices have no registers to run out of.
             ChannelReads::Depthwise if height.taps * width.taps <= HELD_TAPS => {
                 let rows = if caps.machine.is_software() { 4 } else { 2 };
@@ -89,6 +86,13 @@ impl ConvTile {
                 [AxisTile::of(height, 1, 1, 1), AxisTile::of(width, COLUMNS, 7, 16)]
             }
             ChannelReads::Quads => [AxisTile::of(height, 1, 1, 1), AxisTile::of(width, COLUMNS, 3, 9)],
+        };
+        let products = if reads == ChannelReads::Quads { 4 } else { 1 };
+        let unrolled = products * down.pixels * down.taps * across.pixels * across.taps;
+        let [down, across] = if unrolled <= caps.machine.max_unrolled {
+            [down, across]
+        } else {
+            [AxisTile::of(height, 1, 1, 1), AxisTile::of(width, COLUMNS, 1, 1)]
         };
         Self { lanes: kernel::workgroup_size(LANES, caps), reads, down, across }
     }
