@@ -41,7 +41,7 @@ macro_rules! in_types {
 }
 
 /// Kinds of files, by the metadata `kind`, and what checks a file.
-const KINDS: [(&str, Check); 25] = [
+const KINDS: [(&str, Check); 28] = [
     ("activation", activation::check),
     ("adaptiveavgpool2d", in_types!(pool::adaptive_mean)),
     ("adaptivemaxpool2d", in_types!(pool::adaptive_largest)),
@@ -49,8 +49,11 @@ const KINDS: [(&str, Check); 25] = [
     ("avgpool2d", in_types!(pool::mean)),
     ("batchnorm", in_types!(norms::batch)),
     ("bce_logits", in_types!(losses::check)),
+    ("conv1d", in_types!(convolution::sequence)),
     ("conv2d", in_types!(convolution::check)),
+    ("conv3d", convolution::volume),
     ("convbnact", in_types!(convolution::block)),
+    ("convtrain", in_types!(convolution::training)),
     ("convtranspose2d", in_types!(convolution::transposed)),
     ("crossentropy", in_types!(cross_entropy::check)),
     ("embedding", in_types!(embedding::check)),
