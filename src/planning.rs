@@ -53,7 +53,7 @@ pub mod attention {
 pub mod conv {
     pub use crate::conv::backward::problem::{ConvBackward, ConvBackwardDims, ConvGradientOf};
     pub use crate::conv::problem::{ConvDims, ConvKernels, ConvLayouts, ConvProblem};
-    pub use crate::conv::quantised::quantised;
+    pub use crate::conv::quantised_problem::QuantisedConvProblem;
 }
 
 /// Matrix products as plain data: problems, element types, epilogues, generated operands, pins and uniforms.

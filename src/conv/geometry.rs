@@ -3,6 +3,7 @@
 use super::options::{ConvOptions, Padding};
 use crate::layout::Layout;
 use crate::{Error, Result};
+use std::fmt;
 
 /// Padded extents, kernels with their dilation, and strides are below $2^{30}$, so that shaders can count them.
 const LONGEST: u64 = (1 << 30) - 1;
@@ -261,6 +262,28 @@ impl ConvGeometry {
     #[must_use]
     pub fn is_pointwise(&self) -> bool {
         self.groups == 1 && self.axes.iter().all(ConvAxis::is_pointwise)
+    }
+}
+
+/// `4x56x56x64 by 64x3x3x64, stride 2x2, padding 0-1 x 0-1, groups 2`: the images, the weight, and what is not as by default.
+impl fmt::Display for ConvGeometry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let by = |extents: &[usize]| extents.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+        write!(f, "{} by {}", by(&self.input_shape()), by(&self.weight_shape()))?;
+        let [stride, dilation] = [self.axes.map(|axis| axis.stride), self.axes.map(|axis| axis.dilation)];
+        for (word, pair) in [("stride", stride), ("dilation", dilation)] {
+            if pair != [1, 1] {
+                write!(f, ", {word} {}", by(&pair))?;
+            }
+        }
+        let [down, across] = self.axes.map(|axis| [axis.before, axis.after]);
+        if [down, across] != [[0; 2]; 2] {
+            write!(f, ", padding {}-{} x {}-{}", down[0], down[1], across[0], across[1])?;
+        }
+        if self.groups > 1 {
+            write!(f, ", groups {}", self.groups)?;
+        }
+        Ok(())
     }
 }
 

@@ -1,10 +1,11 @@
 //! Convolutions of images that are stored channels last.
 //!
-//! Data flows one way: `geometry` (extents, checked), `problem`, `direct` (the kernel), `plan`, then `call`, then `layer`.
+//! Data flows one way: `geometry` (extents, checked), `problem`, `direct` (the kernel), `plan` with its `candidates`, then `call`, then `layer`.
 
 pub(crate) mod backward;
 mod batch_norm;
 mod call;
+mod candidates;
 mod channel_reads;
 mod channels_first;
 mod conv1d;
@@ -15,7 +16,8 @@ mod options;
 mod plan;
 pub(crate) mod problem;
 mod product;
-pub(crate) mod quantised;
+mod quantised;
+pub(crate) mod quantised_problem;
 mod windows;
 
 pub use backward::{conv_transpose2d, conv_transpose2d_backward, conv2d_backward};

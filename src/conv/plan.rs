@@ -6,7 +6,7 @@ use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::Layout;
 use crate::ops::windows::JOINS;
-use crate::plan::{CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Plan, Time};
+use crate::plan::{CutAxes, Dims, Draft, Flops, InWindows, Joins, NewStep, Plan, Time, Trial};
 use crate::{Error, Result};
 use std::ops::Range;
 
@@ -28,6 +28,14 @@ impl InWindows for ConvProblem {
             Some(product) => product.reasons(caps),
             None => Ok(vec![format!("kernels of products: need {NO_PRODUCT}")]),
         }
+    }
+
+    fn alternatives(&self, caps: &Caps) -> Result<Vec<Plan>> {
+        self.all_plans(caps)
+    }
+
+    fn reference(&self, caps: &Caps) -> Result<Option<Trial>> {
+        self.trial_of_products(caps)
     }
 
     /// One step, or one for each window; two if sums are split.

@@ -2,17 +2,14 @@
 
 use super::geometry::ConvGeometry;
 use super::options::ConvOptions;
-use super::problem::{ConvLayouts, check_epilogue};
-use super::windows;
+use super::quantised_problem::{OP, QuantisedConvProblem, RULE_OF_BIAS, RULE_OF_SCALES, check_channels};
 use crate::error::call;
-use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, MAX_I8_K, Numbers, Side, check_out_scale};
+use crate::gemm::{Numbers, check_out_scale};
 use crate::gpu::check_same_gpu;
-use crate::layout::{DType, Element, Layout};
+use crate::layout::{DType, Element};
 use crate::ops::Activation;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
-
-const OP: &str = "conv2d_quantised";
 
 /// The scales of a convolution of i8: the real number that 1 stands for in each operand.
 #[derive(Clone, Copy, Debug)]
@@ -43,13 +40,13 @@ impl Default for ConvScales<'_> {
 /// # Errors
 /// As [`conv2d`](super::conv2d); [`Error::Shape`] for scales of another length; [`Error::Input`] if `C` is i32 and there is a scale, a
 /// bias or an activation, for a scale of the result that is 0, negative, infinite or NaN, and for one with a `C` other than i8;
-/// [`Error::Limit`] if a window has more than [`MAX_I8_K`](crate::planning::gemm::MAX_I8_K) elements, 131,071, or the images exceed the
+/// [`Error::Limit`] if a window has more than [`MAX_I8_K`](crate::planning::gemm::MAX_I8_K) elements, 131,071, or one image exceeds the
 /// device's binding size.
 /// # Precision
 /// Sums are exact; that of [`Gemm::row_scale`](crate::Gemm::row_scale) and, for results of i8, of
 /// [`Gemm::out_scale`](crate::Gemm::out_scale).
 /// # Launches
-/// One; one more for a weight with gaps between its channels, such as one that is stored channels first and permuted; one more on a
+/// One, unless the images exceed the device's binding size; one more for a weight with gaps between its channels, such as one that is stored channels first and permuted; one more on a
 /// device of four storage bindings, which applies scales, bias and activation.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
@@ -84,7 +81,6 @@ pub fn conv2d_quantised<C: Element>(
         let others = [weight.gpu()].into_iter().chain(vectors.clone().map(Tensor::gpu));
         others.into_iter().try_for_each(|other| check_same_gpu(OP, gpu, other))?;
         let geometry = ConvGeometry::new(OP, x.layout(), weight.layout(), options)?;
-        let problem = quantised(&geometry, [x.layout(), weight.layout()], C::DTYPE)?;
         let is_plain = vectors.clone().count() == 0 && activation == Activation::None;
         if C::DTYPE == DType::I32 && !(is_plain && scales.x == 1.0) {
             let why =
@@ -92,58 +88,29 @@ pub fn conv2d_quantised<C: Element>(
             return Err(Error::input(format!("{OP}: the result"), why));
         }
         check_out_scale(scales.out, C::DTYPE)?;
-        let (scale_shift, residual) = (None, None);
-        let of_bias = bias.map(|bias| (bias.layout(), DType::F32));
-        let layouts =
-            ConvLayouts { x: x.layout(), weight: weight.layout(), bias: of_bias, scale_shift, residual };
-        check_epilogue(&geometry, &layouts)?;
-        if let Some(scale) = scales.weight.filter(|scale| scale.shape() != [geometry.outputs]) {
-            let rule = "the scales of the weight must have an element for each output channel";
-            return Err(Error::shapes(OP, rule, scale.shape(), &[geometry.outputs]));
+        QuantisedConvProblem::check_types(&geometry, C::DTYPE)?;
+        for (of, rule) in [(bias, RULE_OF_BIAS), (scales.weight, RULE_OF_SCALES)] {
+            of.map_or(Ok(()), |of| check_channels(of.layout(), geometry.outputs, rule))?;
         }
         if geometry.output_shape().contains(&0) {
             return gpu.empty(geometry.output_shape());
         }
-        let (Some(mut problem), Some(b)) = (problem, geometry.weight_matrix(weight.layout())?) else {
-            let weight = weight.contiguous()?;
-            return conv2d_quantised(x, &weight, scales, bias, options, activation);
+        let weight = match geometry.weight_matrix(weight.layout())? {
+            Some(_) => weight.clone(),
+            None => weight.contiguous()?,
         };
-        problem = problem.alpha(scales.x).activation(activation);
+        let mut problem = QuantisedConvProblem::new(&geometry, [x.layout(), weight.layout()], C::DTYPE)?;
+        problem = problem.scaled(scales.x).activation(activation);
         if let Some(bias) = bias {
-            problem = problem.bias(BiasAxis::Columns, bias.layout(), DType::F32)?;
+            problem = problem.bias(bias.layout())?;
         }
         if let Some(scale) = scales.weight {
-            problem = problem.line_scale(BiasAxis::Columns, scale.layout())?;
+            problem = problem.channel_scales(scale.layout())?;
         }
         let numbers = Numbers { alpha: scales.x, beta: 0.0, out_scale: scales.out.unwrap_or(1.0) };
-        let operands = [x.view(), weight.view().with_layout(b)];
-        let inputs: Vec<_> = operands.into_iter().chain(vectors.map(Tensor::view)).collect();
-        Tensor::computed(gpu, &problem, &inputs, &problem.numbers(numbers, [0; 2]), geometry.output_shape())
+        let inputs: Vec<_> =
+            [x.view(), weight.view()].into_iter().chain(vectors.map(|of| of.view())).collect();
+        let numbers = problem.numbers(numbers)?;
+        Tensor::computed(gpu, &problem, &inputs, &numbers, geometry.output_shape())
     })
-}
-
-/// The product of images (batch, height, width, channels) and a weight (outputs, height, width, channels / groups) of i8, without
-/// an epilogue and with a result of this type. None if the result is empty, or the weight has gaps between its channels.
-///
-/// # Errors
-/// [`Error::Limit`] for windows of more than [`MAX_I8_K`] elements and sizes of $2^{31}$ or more; [`Error::Input`] for a type that
-/// operations do not compute with.
-pub fn quantised(
-    geometry: &ConvGeometry,
-    [x, weight]: [&Layout; 2],
-    c: DType,
-) -> Result<Option<GemmProblem>> {
-    let what = "the elements of a window of i8, whose sums might pass i32,";
-    Error::check_limit(OP, what, geometry.terms() as u64, MAX_I8_K)?;
-    c.check_computed(OP)?;
-    // Checked, so that the number of windows cannot overflow.
-    let is_empty = Layout::contiguous(OP, &geometry.output_shape())?.is_empty();
-    let Some(b) = (if is_empty { None } else { geometry.weight_matrix(weight)? }) else { return Ok(None) };
-    let types = GemmTypes::new(DType::I8, c);
-    let c = geometry.by_groups(&Layout::contiguous(OP, &geometry.result())?);
-    let product = match geometry.pixels(x) {
-        Some(a) => GemmProblem::new(&a, &b, &c, types),
-        None => GemmProblem::of_windows([x, &b], windows::of_images(geometry, Side::A)?, &c, types),
-    };
-    product.map(Some)
 }

@@ -5,7 +5,7 @@ use support::values::{assert_ok, values};
 use tilewise::conv::{ConvGeometry, ConvOptions, ConvScales, Padding, conv2d_quantised};
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::planning::Problem;
-use tilewise::planning::conv::{ConvKernels, ConvLayouts, ConvProblem, quantised};
+use tilewise::planning::conv::{ConvKernels, ConvLayouts, ConvProblem, QuantisedConvProblem};
 use tilewise::planning::gemm::{GemmTypes, Pin};
 use tilewise::reference::{ConvEpilogueReference, ConvReference};
 use tilewise::{Activation, DType, Fill, Gpu, Layout, Real, Tensor, f16};
@@ -134,7 +134,8 @@ fn kernels_of_i8_have_the_same_sums() {
         let (x, weight) = (of(x, 1), of(weight, 2));
         let options = ConvOptions::new().padding(Padding::Explicit([[1, 0], [2, 1]])).stride([2, 1]);
         let geometry = ConvGeometry::new("test", x.layout(), weight.layout(), &options).unwrap();
-        let product = quantised(&geometry, [x.layout(), weight.layout()], DType::I32).unwrap().unwrap();
+        let problem = QuantisedConvProblem::new(&geometry, [x.layout(), weight.layout()], DType::I32);
+        let product = problem.unwrap().product().unwrap();
         let b = weight.reshape([20, 9 * channels]).unwrap().t();
         let kernels = [GemmKernel::Dot, GemmKernel::CoopKhr].into_iter();
         let tiles = kernels.filter_map(|kernel| {

@@ -6,10 +6,12 @@ use support::families::slowed;
 use support::laid::flat;
 use support::wgsl::{self, FP8, I8, TYPES, plain};
 use tilewise::attention::AttentionKernel;
+use tilewise::conv::{ConvGeometry, ConvOptions, Padding, SamePadding};
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::planning::attention::{
     AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
 };
+use tilewise::planning::conv::{ConvLayouts, ConvProblem, QuantisedConvProblem};
 use tilewise::planning::gemm::{BiasAxis, GemmProblem, GemmTypes, Pin, SeedSource};
 use tilewise::planning::ops::{SoftmaxFunction, SoftmaxProblem};
 use tilewise::planning::sketch::DenseProblem;
@@ -59,6 +61,40 @@ fn products() -> Vec<GemmProblem> {
     all.push(plain([120, 300, 900], FP8[1]).line_scale(BiasAxis::Rows, &flat(&[120])).unwrap());
     all.push(product.bias(BiasAxis::Columns, &flat(&[300]), DType::F32).unwrap());
     all
+}
+
+/// Convolutions, and the least number of their candidates: as products, each also by the direct kernel; and depthwise.
+fn convolutions() -> Vec<(ConvProblem, usize)> {
+    let cases = [
+        ([2, 14, 14, 16], 3, 1, 3),
+        ([2, 7, 8, 32], 1, 1, 3),
+        ([1, 9, 9, 32], 3, 2, 3),
+        ([1, 9, 9, 32], 3, 32, 1),
+    ];
+    let mut all = Vec::new();
+    for ((x, taps, groups, least), dtype) in
+        cases.into_iter().flat_map(|case| [DType::F32, DType::F16, DType::Bf16].map(|dtype| (case, dtype)))
+    {
+        let (x, weight, bias) = (flat(&x), flat(&[32, taps, taps, x[3] / groups]), flat(&[32]));
+        let layouts = ConvLayouts {
+            x: &x,
+            weight: &weight,
+            bias: Some((&bias, dtype)),
+            scale_shift: None,
+            residual: None,
+        };
+        let options = ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd)).groups(groups);
+        all.push((ConvProblem::new(layouts, &options, Activation::Silu, dtype).unwrap(), least));
+    }
+    all
+}
+
+/// A convolution of i8, requantised.
+fn quantised() -> QuantisedConvProblem {
+    let (x, weight) = (flat(&[1, 14, 14, 32]), flat(&[32, 3, 3, 32]));
+    let geometry = ConvGeometry::new("test", &x, &weight, &ConvOptions::new()).unwrap();
+    let problem = QuantisedConvProblem::new(&geometry, [&x, &weight], DType::I8).unwrap();
+    problem.scaled(0.5).bias(&flat(&[32])).unwrap()
 }
 
 /// Checks the candidates of a problem and the operands of its trial.
@@ -175,6 +211,12 @@ fn the_first_candidate_of_other_families_is_their_plan() {
             check(name, &problem.pinned(Some(AttentionKernel::Plain)), caps);
             check(name, &problem.pinned(Some(AttentionKernel::Coop)), caps);
         }
+        for (problem, least) in convolutions() {
+            assert!(check(name, &problem, caps).len() >= least, "{name}: {problem}");
+        }
+        let sums = quantised();
+        assert!(check(name, &sums, caps).len() > 1, "{name}: {sums}");
+        assert!(sums.trial(caps).unwrap().is_some(), "{name}: {sums}");
         let rows = flat(&[64, 256]);
         let softmax = SoftmaxProblem::new(SoftmaxFunction::Softmax, &rows, None, 1, DType::F32).unwrap();
         assert_eq!(check(name, &softmax, caps).len(), 1, "{name}");

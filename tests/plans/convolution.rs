@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use tilewise::conv::{ConvGeometry, ConvOptions, Padding, SamePadding};
-use tilewise::planning::conv::{ConvBackward, ConvGradientOf, ConvLayouts, ConvProblem, quantised};
+use tilewise::planning::conv::{
+    ConvBackward, ConvGradientOf, ConvLayouts, ConvProblem, QuantisedConvProblem,
+};
 use tilewise::planning::{Problem, fixtures};
 use tilewise::{Activation, DType, Layout};
 
@@ -104,7 +106,7 @@ fn convolutions_of_i8_run_on_integer_matrices() {
         (fixtures::bare_webgpu(), "gemm/dot"),
     ] {
         for c in [DType::I32, DType::I8] {
-            let problem = quantised(&geometry, [&x, &weight], c).unwrap().unwrap();
+            let problem = QuantisedConvProblem::new(&geometry, [&x, &weight], c).unwrap();
             let plan = problem.plan(&caps).unwrap();
             assert!(plan.to_string().contains(kernel), "{plan}");
             assert_eq!([plan.steps().len(), plan.temporaries().len()], [1, 0], "{plan}");

@@ -6,9 +6,9 @@ use tilewise::conv::{ConvGeometry, ConvOptions, Padding};
 use tilewise::gemm::{GemmKernel, SplitK};
 use tilewise::gpu::DeviceType;
 use tilewise::planning::conv::{
-    ConvBackward, ConvGradientOf, ConvKernels, ConvLayouts, ConvProblem, quantised,
+    ConvBackward, ConvGradientOf, ConvKernels, ConvLayouts, ConvProblem, QuantisedConvProblem,
 };
-use tilewise::planning::gemm::{BiasAxis, GemmProblem, Pin};
+use tilewise::planning::gemm::Pin;
 use tilewise::planning::kernel::Kernel;
 use tilewise::planning::{Plan, Problem};
 use tilewise::{Activation, Caps, DType, Layout, Result};
@@ -69,14 +69,16 @@ fn quantised_plans(
     vector: &Layout,
     caps: &Caps,
 ) -> Vec<Result<Plan>> {
-    let product = |c| quantised(geometry, operands, c).ok().flatten();
-    let sums = product(DType::I32).into_iter();
-    let scaled = product(DType::I8).map(|product| {
-        let scaled = product.line_scale(BiasAxis::Columns, vector).expect("it has that length");
-        scaled.bias(BiasAxis::Columns, vector, DType::F32).expect("it has that length").alpha(0.5)
+    let problem = |c| QuantisedConvProblem::new(geometry, operands, c).ok();
+    let scaled = problem(DType::I8).map(|problem| {
+        let scaled = problem.channel_scales(vector).expect("it has that length").scaled(0.5);
+        scaled.bias(vector).expect("it has that length")
     });
-    let pinned = |product: GemmProblem| product.pinned(Pin::Kernel(GemmKernel::Dot)).plan(caps);
-    sums.chain(scaled).map(pinned).filter(Result::is_ok).collect()
+    let pinned = |problem: QuantisedConvProblem| {
+        let product = problem.product().expect("it was checked");
+        product.pinned(Pin::Kernel(GemmKernel::Dot)).plan(caps)
+    };
+    problem(DType::I32).into_iter().chain(scaled).map(pinned).filter(Result::is_ok).collect()
 }
 
 /// Every kernel of convolutions on a device: all types, groups, with and without vectors, and tiles of several taps.

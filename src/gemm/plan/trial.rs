@@ -50,13 +50,29 @@ impl GemmProblem {
             return Ok(None);
         }
         let Some(reference) = self.simple_plan(caps)? else { return Ok(None) };
+        self.trial_against(self.to_string(), reference).map(Some)
+    }
+
+    /// The trial of a problem that is this product, with all operands stored, and has another name and another reference, which sums
+    /// in f32.
+    ///
+    /// # Errors
+    /// As [`plan`](Problem::plan).
+    pub(crate) fn trial_against(&self, description: String, reference: Plan) -> Result<Trial> {
+        let numbers = Numbers { alpha: NUMBER, beta: NUMBER, out_scale: NUMBER };
+        let (scalars, runs) = (self.numbers(numbers, [7, 0]), self.stored_runs()?);
+        Ok(Trial { description, reference, scalars, runs })
+    }
+
+    /// The runs, with values for all operands.
+    fn stored_runs(&self) -> Result<Vec<TrialRun>> {
         let operands = self.operands()?.len();
         let positive = |tolerance| TrialRun {
             values: vec![TrialValues::Positive; operands],
             tolerances: vec![tolerance],
         };
-        let runs = if self.types.ab.is_float() {
-            vec![self.exact_run()?, positive(self.stored_tolerance(self.sum_tolerance()))]
+        if self.types.ab.is_float() {
+            Ok(vec![self.exact_run()?, positive(self.stored_tolerance(self.sum_tolerance()))])
         } else {
             // Sums of i8 are exact. An epilogue in f32 may round, which may change the nearest i8 by 1.
             let tolerance = match self.types.c {
@@ -68,11 +84,8 @@ impl GemmProblem {
                     self.stored_tolerance(Tolerance { relative: OF_ACTIVATION, absolute })
                 }
             };
-            vec![positive(tolerance)]
-        };
-        let numbers = Numbers { alpha: NUMBER, beta: NUMBER, out_scale: NUMBER };
-        let scalars = self.numbers(numbers, [7, 0]);
-        Ok(Some(Trial { description: self.to_string(), reference, scalars, runs }))
+            Ok(vec![positive(tolerance)])
+        }
     }
 
     /// A run with integers. Their sums are exact in any order, so a lost term cannot be taken for a rounding error.
@@ -125,7 +138,7 @@ impl GemmProblem {
     }
 
     /// The same product restricted to the smallest tile and the fewest splits whose launches are short.
-    fn simplest(&self, caps: &Caps) -> Result<Option<Self>> {
+    pub(crate) fn simplest(&self, caps: &Caps) -> Result<Option<Self>> {
         let ranked = self.ranked(caps)?.into_iter().filter(|choice| !self.is_too_long(*choice, caps));
         let simplest = ranked.min_by_key(|(tile, splits)| (tile.tm * tile.tn, *splits));
         Ok(simplest.map(|(tile, splits)| self.pinned(Pin::Tile(*tile)).split_k(SplitK::Splits(splits))))

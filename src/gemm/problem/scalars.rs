@@ -21,7 +21,7 @@ pub(crate) struct Numbers {
 impl GemmProblem {
     /// The scalars of a call: alpha unless it is 1, beta unless it is 0, the scale of a result of i8, and the seed of a generated operand unless a tensor
     /// holds it.
-    pub(in crate::gemm) fn scalars(&self) -> Vec<ScalarParameter> {
+    pub(crate) fn scalars(&self) -> Vec<ScalarParameter> {
         let alpha = (self.epilogue.scale == Scale::Alpha).then_some(ALPHA);
         let beta = self.epilogue.adds_previous().then_some(BETA);
         let out_scale = self.is_requantised().then_some(OUT_SCALE);

@@ -3,10 +3,12 @@
 use super::{executed, is_measured, operands, problem, result_of, without_files};
 use support::laid::flat;
 use tilewise::attention::AttentionKernel;
+use tilewise::conv::{ConvGeometry, ConvOptions, Padding};
 use tilewise::gpu::{TriedVerdict, Tuning};
 use tilewise::planning::attention::{
     AttentionLayouts, AttentionProblem, AttentionRange, AttentionStatistics,
 };
+use tilewise::planning::conv::{ConvLayouts, ConvProblem, QuantisedConvProblem};
 use tilewise::planning::gemm::{BiasAxis, GemmProblem, GemmTypes};
 use tilewise::planning::ops::{SoftmaxFunction, SoftmaxProblem};
 use tilewise::planning::sketch::DenseProblem;
@@ -72,6 +74,28 @@ fn candidates_of_attention_have_right_results() {
         tune(&gpu, &problem);
         tune(&gpu, &problem.pinned(Some(AttentionKernel::Plain)));
     }
+}
+
+/// Of windows, and of i8 windows.
+#[test]
+fn candidates_of_convolutions_have_right_results() {
+    let Some(gpu) = without_files(Tuning::Off) else { return };
+    let (x, weight, vector) = (flat(&[1, 9, 10, 12]), flat(&[20, 3, 3, 12]), flat(&[20]));
+    let options = ConvOptions::new().padding(Padding::Explicit([[1, 1], [2, 0]])).stride([2, 1]);
+    let geometry = ConvGeometry::new("test", &x, &weight, &options).unwrap();
+    let residual = flat(&geometry.output_shape());
+    for dtype in support::few([DType::F16, DType::F32], 2) {
+        let layouts = ConvLayouts {
+            x: &x,
+            weight: &weight,
+            bias: Some((&vector, dtype)),
+            scale_shift: Some([&vector, &vector]),
+            residual: Some(&residual),
+        };
+        tune(&gpu, &ConvProblem::new(layouts, &options, Activation::Relu, dtype).unwrap());
+    }
+    let sums = QuantisedConvProblem::new(&geometry, [&x, &weight], DType::I8).unwrap();
+    tune(&gpu, &sums.scaled(0.5).bias(&vector).unwrap().channel_scales(&vector).unwrap());
 }
 
 /// Distances are then much larger than the number of keys, and so are the scores that slopes make of them.

@@ -1,0 +1,51 @@
+//! The candidates of a convolution, and how they are tried.
+
+use super::problem::{ConvKernels, ConvProblem, OP};
+use crate::Result;
+use crate::caps::Caps;
+use crate::gemm::GemmProblem;
+use crate::ops::Activation;
+use crate::plan::{Plan, Problem, Trial, distinct};
+use std::fmt;
+
+impl ConvProblem {
+    /// The plan, then those of each tile and number of splits of the product, then the direct kernel's, as far as they are allowed.
+    pub(super) fn all_plans(&self, caps: &Caps) -> Result<Vec<Plan>> {
+        let by = |kernels| self.by(kernels).plan(caps);
+        let restricted = match self.product()? {
+            Some(product) if self.kernels != ConvKernels::Direct => {
+                product.restricted(caps).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        };
+        let products =
+            restricted.iter().map(|GemmProblem { pin, split, .. }| by(ConvKernels::Product(*pin, *split)));
+        let direct = (self.kernels == ConvKernels::Any).then(|| by(ConvKernels::Direct));
+        distinct(std::iter::once(self.plan(caps)).chain(products).chain(direct))
+    }
+
+    /// The trial: products are compared with the direct kernel, which reads each window by itself. None if there is no product.
+    pub(super) fn trial_of_products(&self, caps: &Caps) -> Result<Option<Trial>> {
+        let Some(product) = self.product()? else { return Ok(None) };
+        let reference = self.by(ConvKernels::Direct).plan(caps)?;
+        // The images and the weight come first in both, and the others have the same values.
+        product.trial_against(self.to_string(), reference).map(Some)
+    }
+}
+
+/// `conv2d 4x56x56x64 by 64x3x3x64, stride 2x2, f16, bias, silu`: the extents, the type, and the epilogue.
+impl fmt::Display for ConvProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{OP} {}, {}", self.geometry, self.dtype)?;
+        let words = [
+            (self.bias.is_some(), "bias"),
+            (self.scale_shift.is_some(), "scale and shift"),
+            (self.residual.is_some(), "residual"),
+        ];
+        words.iter().filter(|(is_there, _)| *is_there).try_for_each(|(_, word)| write!(f, ", {word}"))?;
+        match self.activation {
+            Activation::None => Ok(()),
+            activation => write!(f, ", {activation}"),
+        }
+    }
+}
