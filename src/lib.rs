@@ -37,7 +37,7 @@
 //! | add, multiply, activate, sum, softmax, convert | [`ops`], [`Tensor::cast`] |
 //! | attend: softmax of products, times values | [`attention()`], [`attention::AttentionOptions`], [`attention::attention_backward`] |
 //! | attend with projections, with a cache, in a block of a transformer | [`attention::MultiHeadAttention`], [`attention::KeyValueCache`], [`attention::TransformerBlock`] |
-//! | convolve images, and train the weights | [`conv::conv2d`], [`conv::conv2d_backward`], [`conv::conv_transpose2d`] |
+//! | convolve images, and train the weights | [`conv::conv2d`], [`conv::conv3d`], [`conv::conv2d_backward`], [`conv::conv_transpose2d`] |
 //! | fuse a batch norm, an activation and a residual into a convolution | [`conv::Convolution`], [`conv::fold_batch_norm`] |
 //! | use and train layers of convolutional networks | [`conv::Conv2d`], [`conv::BatchNorm2d`], [`conv::ConvBnAct`], [`conv::ChannelsFirst`] |
 //! | rotate queries and keys by their positions | [`ops::Rotary`] |

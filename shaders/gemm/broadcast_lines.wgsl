@@ -25,6 +25,7 @@ fn in_run(column: Column, k: u32) -> ColumnInRun {
 //#variant windows_of_a
 // The rows of A are windows of an image. A run is a tap: its channels.
 //#import broadcast_column
+//#slot broadcast_planes_of_a default of_images
 
 struct FourRows {
     at: vec4<u32>,
@@ -42,7 +43,7 @@ fn hold_rows(row0: u32) {
         let in_matrix = min(vec4<u32>(row0 + i * 4u) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.m - 1u));
         let rows = first_window_of_matrix() + in_matrix;
         let down = rows / dims.windows_across;
-        row_images[i] = matrices.a_offset + down / dims.windows_down * dims.image_stride;
+        row_images[i] = matrices.a_offset + hold_planes(i, down / dims.windows_down) * dims.image_stride;
         row_lines[i] = vec4<i32>(down % dims.windows_down * dims.step_down) - dims.before_down;
         row_columns[i] = vec4<i32>(rows % dims.windows_across * dims.step_across) - dims.before_across;
     }
@@ -58,14 +59,16 @@ fn run_end(k: u32, k_end: u32) -> u32 {
 
 fn four_rows(i: u32, k: u32) -> FourRows {
     let tap = k / dims.channels;
-    let lines = row_lines[i] + i32(tap / dims.taps_across) * dims.dilation_down;
+    let tap_line = tap / dims.taps_across;
+    let planes = four_planes(i, tap_line);
+    let lines = row_lines[i] + i32(line_in_plane(tap_line)) * dims.dilation_down;
     let columns = row_columns[i] + i32(tap % dims.taps_across) * dims.dilation_across;
     let inner_lines = clamp(lines, vec4<i32>(), vec4<i32>(i32(dims.height) - 1i));
     let inner_columns = clamp(columns, vec4<i32>(), vec4<i32>(i32(dims.width) - 1i));
     let places = vec4<u32>(inner_lines) * dims.line_stride + vec4<u32>(inner_columns) * dims.a_outer;
     return FourRows(
-        row_images[i] + places + k % dims.channels * dims.a_k,
-        (lines == inner_lines) & (columns == inner_columns),
+        row_images[i] + planes.at + places + k % dims.channels * dims.a_k,
+        planes.are_inside & (lines == inner_lines) & (columns == inner_columns),
     );
 }
 
@@ -75,7 +78,7 @@ fn in_rows(rows: FourRows, values: vec4<f32>) -> vec4<f32> {
 
 fn in_run(column: Column, k: u32) -> ColumnInRun {
     let tap = k / dims.channels;
-    let place = tap / dims.taps_across * dims.b_tap_line + tap % dims.taps_across * dims.b_tap_column;
+    let place = tap_line_of_b(tap / dims.taps_across) + tap % dims.taps_across * dims.b_tap_column;
     return ColumnInRun(column.at + place + k % dims.channels * dims.b_k);
 }
 
@@ -83,10 +86,11 @@ fn in_run(column: Column, k: u32) -> ColumnInRun {
 // The rows of B are windows of an image. A run consists of windows of a line that are inside of the image with all of their columns,
 // or of one other window.
 //#import broadcast_stored
+//#slot broadcast_planes_of_b default of_images
 
-// A column: the line and the column of its tap, and the place of its channel.
+// A column: the line of its tap, the column that it reads, and the place of its channel.
 struct Column {
-    line: i32,
+    tap_line: u32,
     column: i32,
     channel: u32,
 }
@@ -100,7 +104,7 @@ struct ColumnInRun {
 fn column_of_b(column: u32) -> Column {
     let tap = column / dims.channels;
     return Column(
-        i32(tap / dims.taps_across) * dims.dilation_down,
+        tap / dims.taps_across,
         i32(tap % dims.taps_across) * dims.dilation_across,
         column % dims.channels * dims.b_outer,
     );
@@ -135,14 +139,16 @@ fn run_end(k: u32, k_end: u32) -> u32 {
 
 fn in_run(column: Column, k: u32) -> ColumnInRun {
     let down = k / dims.windows_across;
-    let line = i32(down % dims.windows_down * dims.step_down) - dims.before_down + column.line;
+    let plane = plane_at(down / dims.windows_down, column.tap_line);
+    let of_taps = i32(line_in_plane(column.tap_line)) * dims.dilation_down;
+    let line = i32(down % dims.windows_down * dims.step_down) - dims.before_down + of_taps;
     let inner_line = clamp(line, 0i, i32(dims.height) - 1i);
     let first = i32(k % dims.windows_across * dims.step_across) - dims.before_across + column.column;
     let inner_column = clamp(first, 0i, i32(dims.width) - 1i);
     let place = u32(inner_line) * dims.line_stride + u32(inner_column) * dims.b_k;
     return ColumnInRun(
-        matrices.b_offset + down / dims.windows_down * dims.image_stride + place + column.channel,
-        line == inner_line && first == inner_column,
+        matrices.b_offset + plane.at + place + column.channel,
+        plane.is_inside && line == inner_line && first == inner_column,
     );
 }
 

@@ -7,7 +7,7 @@ fn prepare_windows(row0: u32, lane: u32) {}
 
 //#variant rows_of_a
 // The rows of A are windows. Those of B may be taps and channels.
-//#import window_element
+//#slot window_element default of_images
 
 // The windows of this workgroup's rows of A. NOTE: a lane loads elements of several windows in each iteration. Computed once,
 // they cost no divisions there, and here no registers.
@@ -20,10 +20,11 @@ fn prepare_windows(row0: u32, lane: u32) {
     for (var i = lane; i < BM; i += LANES) {
         let window = first_window_of_matrix() + min(row0 + i, dims.m - 1u);
         let down = window / dims.windows_across;
-        windows[i] = Window(
-            matrices.a_offset + down / dims.windows_down * dims.image_stride,
-            i32(down % dims.windows_down * dims.step_down) - dims.before_down,
-            i32(window % dims.windows_across * dims.step_across) - dims.before_across,
+        windows[i] = window_at(
+            matrices.a_offset,
+            down / dims.windows_down,
+            down % dims.windows_down,
+            window % dims.windows_across,
         );
     }
     workgroupBarrier();
@@ -37,13 +38,12 @@ fn window_place(row: u32, element: WindowElement) -> WindowPlace {
 // The place of the row of B with index k, if its rows are taps and channels.
 fn tap_row(k: u32) -> u32 {
     let element = window_element(k);
-    let tap = element.tap_line * dims.b_tap_line + element.tap_column * dims.b_tap_column;
-    return matrices.b_offset + tap + element.channel * dims.b_k;
+    return matrices.b_offset + tap_place(element) + element.channel * dims.b_k;
 }
 
 //#variant rows_of_b
 // The rows of B are windows: one for each index along k.
-//#import window_element
+//#slot window_element default of_images
 
 fn prepare_windows(row0: u32, lane: u32) {}
 
@@ -57,11 +57,12 @@ fn row_quotient(n: u32, divisor: u32, reciprocal: f32) -> u32 {
 // The window that is this row of B.
 fn window_row(k: u32) -> Window {
     let down = row_quotient(k, dims.windows_across, dims.per_across);
-    let image = row_quotient(down, dims.windows_down, dims.per_down);
-    return Window(
-        matrices.b_offset + image * dims.image_stride,
-        i32((down - image * dims.windows_down) * dims.step_down) - dims.before_down,
-        i32((k - down * dims.windows_across) * dims.step_across) - dims.before_across,
+    let image = row_quotient(down, dims.windows_down, dims.per_down); // or plane, of volumes
+    return window_at(
+        matrices.b_offset,
+        image,
+        down - image * dims.windows_down,
+        k - down * dims.windows_across,
     );
 }
 

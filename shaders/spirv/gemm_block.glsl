@@ -92,6 +92,14 @@ layout(push_constant, std430) uniform Dims {
     float per_tap;
     float per_down;
     float per_across;
+    uint plane_stride;
+    uint b_tap_plane;
+    uint depth;
+    uint windows_deep;
+    uint taps_down;
+    uint deep_steps;
+    int before_deep;
+    uint reserved;
 #endif
     uint first_block;
 } dims;

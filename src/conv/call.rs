@@ -1,7 +1,7 @@
 //! Convolutions of tensors.
 
 use super::options::{ConvOptions, Padding};
-use super::problem::{ConvLayouts, ConvProblem, OP, check_epilogue};
+use super::problem::{ConvLayouts, ConvProblem, OP, check_epilogue, name};
 use crate::Result;
 use crate::conv::ConvGeometry;
 use crate::error::call;
@@ -59,8 +59,46 @@ pub fn conv2d<T: Real>(
     })
 }
 
-/// A convolution with an epilogue, in the launches of [`conv2d`]: activation($(x \ast w + b)\\,a + t$) + $r$ with a bias $b$, a scale $a$ and a shift
-/// $t$ for each output channel, and a residual $r$. Set the options, then call [`run`](Self::run). [`conv2d`] is the plain function.
+/// Convolution of volumes, stored channels last: [`conv2d`] with three axes, depth, height and width.
+///
+/// # Shapes
+/// `x` (batch, depth, height, width, channels), `weight` (outputs, depth, height, width, channels / groups), `bias` (outputs) -> (batch,
+/// depth, height, width, outputs), with as many planes as [`conv2d`] has rows. Views of any strides are read in place: volumes stored
+/// channels first are `x.permute(&[0, 2, 3, 4, 1])`.
+/// # Errors
+/// As [`conv2d`], with operands of five axes; [`Error::Limit`](crate::Error::Limit) also if a window has more than $2^{21}$ elements
+/// or $2^{20}$ rows of taps, and for a stride or dilation along the depth of $2^{15}$ or more.
+/// # Precision
+/// As [`conv2d`].
+/// # Launches
+/// As [`conv2d`]; one more for a weight or a residual with gaps, which are copied. All convolutions are matrix products, those of small
+/// groups too: of a product's block they use as many columns as a group has outputs.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::conv::{ConvOptions, Padding, conv3d};
+///
+/// let x = gpu.tensor(&[1.0f32, 2.0, 4.0], [1, 3, 1, 1, 1])?; // three planes of one pixel
+/// let sums = gpu.full([1, 2, 1, 1, 1], 1.0f32)?;
+/// let causal = ConvOptions::new().padding(Padding::Explicit([[1, 0], [0, 0], [0, 0]])); // one plane of zeros in front
+/// assert_eq!(conv3d(&x, &sums, None, &causal)?.to_vec()?, [1.0, 3.0, 6.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn conv3d<T: Real>(
+    x: &Tensor<T>,
+    weight: &Tensor<T>,
+    bias: Option<&Tensor<T>>,
+    options: &ConvOptions<3>,
+) -> Result<Tensor<T>> {
+    call(name(3), || {
+        let convolution = Convolution::of_volumes(x, weight).options(*options);
+        bias.map_or(convolution, |bias| convolution.bias(bias)).run()
+    })
+}
+
+/// A convolution with an epilogue, in the launches of [`conv2d`] or [`conv3d`]: activation($(x \ast w + b)\\,a + t$) + $r$ with a bias $b$, a scale $a$ and a shift
+/// $t$ for each output channel, and a residual $r$. Set the options, then call [`run`](Self::run). [`conv2d`] and [`conv3d`] are the plain functions.
 ///
 /// # Shapes
 /// As [`conv2d`].
@@ -91,10 +129,10 @@ pub fn conv2d<T: Real>(
 /// ```
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a convolution is computed by `run`"]
-pub struct Convolution<'a, T: Real> {
+pub struct Convolution<'a, T: Real, const D: usize = 2> {
     x: &'a Tensor<T>,
     weight: &'a Tensor<T>,
-    options: ConvOptions,
+    options: ConvOptions<D>,
     bias: Option<View<'a>>,
     scale_shift: Option<[&'a Tensor<f32>; 2]>,
     residual: Option<&'a Tensor<T>>,
@@ -104,28 +142,42 @@ pub struct Convolution<'a, T: Real> {
 impl<'a, T: Real> Convolution<'a, T> {
     /// The convolution of `x` (batch, height, width, channels) with `weight` (outputs, height, width, channels / groups).
     pub fn new(x: &'a Tensor<T>, weight: &'a Tensor<T>) -> Self {
+        Self::of(x, weight)
+    }
+}
+
+impl<'a, T: Real> Convolution<'a, T, 3> {
+    /// The convolution of volumes `x` (batch, depth, height, width, channels) with `weight` (outputs, depth, height, width, channels /
+    /// groups).
+    pub fn of_volumes(x: &'a Tensor<T>, weight: &'a Tensor<T>) -> Self {
+        Self::of(x, weight)
+    }
+}
+
+impl<'a, T: Real, const D: usize> Convolution<'a, T, D> {
+    fn of(x: &'a Tensor<T>, weight: &'a Tensor<T>) -> Self {
         let (bias, scale_shift, residual) = (None, None, None);
         let options = ConvOptions::new();
         Self { x, weight, options, bias, scale_shift, residual, activation: Activation::None }
     }
 
     /// Sets stride, dilation, padding and groups.
-    pub fn options(self, options: ConvOptions) -> Self {
+    pub fn options(self, options: ConvOptions<D>) -> Self {
         Self { options, ..self }
     }
 
-    /// Moves the kernel by this number of rows and columns.
-    pub fn stride(self, stride: [usize; 2]) -> Self {
+    /// Moves the kernel by this number of rows and columns; in volumes, of planes, rows and columns.
+    pub fn stride(self, stride: [usize; D]) -> Self {
         Self { options: self.options.stride(stride), ..self }
     }
 
-    /// Sets the distance of neighbouring rows and columns of the kernel.
-    pub fn dilation(self, dilation: [usize; 2]) -> Self {
+    /// Sets the distance of neighbouring rows and columns of the kernel; for volumes, of planes, rows and columns.
+    pub fn dilation(self, dilation: [usize; D]) -> Self {
         Self { options: self.options.dilation(dilation), ..self }
     }
 
     /// Surrounds the images with zeros.
-    pub fn padding(self, padding: Padding) -> Self {
+    pub fn padding(self, padding: Padding<D>) -> Self {
         Self { options: self.options.padding(padding), ..self }
     }
 
@@ -161,7 +213,7 @@ impl<'a, T: Real> Convolution<'a, T> {
     /// As [`conv2d`]; [`Error::Shape`](crate::Error::Shape) if the scale, the shift or the residual has another shape, or the
     /// result is empty.
     pub fn plan(&self) -> Result<Plan> {
-        call(OP, || self.gpu()?.explained(&self.problem()?))
+        call(name(D), || self.gpu()?.explained(&self.problem()?))
     }
 
     /// The checked problem, as plain data.
@@ -187,12 +239,13 @@ impl<'a, T: Real> Convolution<'a, T> {
     /// # Errors
     /// As [`conv2d`]; [`Error::Shape`](crate::Error::Shape) if the scale, the shift or the residual has another shape.
     pub fn run(&self) -> Result<Tensor<T>> {
-        call(OP, || {
+        let op = name(D);
+        call(op, || {
             let gpu = self.gpu()?;
-            let geometry = ConvGeometry::new(OP, self.x.layout(), self.weight.layout(), &self.options)?;
-            let shape = geometry.output_shape();
-            if shape.contains(&0) {
-                check_epilogue(&geometry, &self.layouts())?;
+            let geometry = ConvGeometry::new(op, self.x.layout(), self.weight.layout(), &self.options)?;
+            let shape = geometry.result_shape();
+            if geometry.has_no_result() {
+                check_epilogue(op, &geometry, &self.layouts())?;
                 return gpu.empty(shape);
             }
             let inputs: Vec<_> = self.inputs().collect();
@@ -210,7 +263,7 @@ impl<'a, T: Real> Convolution<'a, T> {
     /// The device of all operands.
     fn gpu(&self) -> Result<&'a Gpu> {
         let gpu = self.x.gpu();
-        self.inputs().try_for_each(|operand| check_same_gpu(OP, gpu, operand.gpu()))?;
+        self.inputs().try_for_each(|operand| check_same_gpu(name(D), gpu, operand.gpu()))?;
         Ok(gpu)
     }
 }

@@ -20,14 +20,22 @@ impl ConvProblem {
         };
         let products =
             restricted.iter().map(|GemmProblem { pin, split, .. }| by(ConvKernels::Product(*pin, *split)));
-        let direct = (self.kernels == ConvKernels::Any).then(|| by(ConvKernels::Direct));
+        let direct = (self.kernels == ConvKernels::Any && self.geometry.is_of_images())
+            .then(|| by(ConvKernels::Direct));
         distinct(std::iter::once(self.plan(caps)).chain(products).chain(direct))
     }
 
-    /// The trial: products are compared with the direct kernel, which reads each window by itself. None if there is no product.
+    /// The trial: products are compared with the direct kernel, which reads each window by itself, and those of volumes with the simplest
+    /// of them. None if there is no product.
     pub(super) fn trial_of_products(&self, caps: &Caps) -> Result<Option<Trial>> {
         let Some(product) = self.product()? else { return Ok(None) };
-        let reference = self.by(ConvKernels::Direct).plan(caps)?;
+        let reference = if self.geometry.is_of_images() {
+            ConvKernels::Direct
+        } else {
+            let Some(GemmProblem { pin, split, .. }) = product.simplest(caps)? else { return Ok(None) };
+            ConvKernels::Product(pin, split)
+        };
+        let reference = self.by(reference).plan(caps)?;
         // The images and the weight come first in both, and the others have the same values.
         product.trial_against(self.to_string(), reference).map(Some)
     }
@@ -36,7 +44,11 @@ impl ConvProblem {
 /// `conv2d 4x56x56x64 by 64x3x3x64, stride 2x2, f16, bias, silu`: the extents, the type, and the epilogue.
 impl fmt::Display for ConvProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{OP} {}, {}", self.geometry, self.dtype)?;
+        if self.op == OP {
+            write!(f, "{OP} {}, {}", self.geometry.of_plane(), self.dtype)?;
+        } else {
+            write!(f, "{} {}, {}", self.op, self.geometry, self.dtype)?;
+        }
         let words = [
             (self.bias.is_some(), "bias"),
             (self.scale_shift.is_some(), "scale and shift"),

@@ -17,7 +17,7 @@ pub(super) enum ChannelReads {
 }
 
 impl ChannelReads {
-    pub(super) fn of(geometry: &ConvGeometry) -> Self {
+    pub(super) fn of(geometry: &ConvGeometry<3>) -> Self {
         let groups = [geometry.group_channels(), geometry.group_outputs()];
         match groups {
             [1, 1] => Self::Depthwise,
@@ -32,7 +32,7 @@ impl ChannelReads {
         self,
         kernel: Kernel,
         slots: &[&'static str],
-        geometry: &ConvGeometry,
+        geometry: &ConvGeometry<3>,
         side: usize,
     ) -> Kernel {
         let variant = match self {

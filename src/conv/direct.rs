@@ -74,7 +74,7 @@ impl ConvTile {
     /// The tile of a problem on a device.
     pub(super) fn of(problem: &ConvProblem, caps: &Caps) -> Self {
         let geometry = &problem.geometry;
-        let [height, width] = &geometry.axes;
+        let [_, height, width] = &geometry.axes;
         let reads = ChannelReads::of(geometry);
         let [down, across] = match reads {
             // Software devices have no registers to run out of.

@@ -1,5 +1,6 @@
 //! The geometry of a convolution: the extents of its operands, and the elements that an element of the result reads.
 
+use super::extents::{channel_mismatch, check, check_groups};
 use super::options::{ConvOptions, Padding};
 use crate::layout::Layout;
 use crate::{Error, Result};
@@ -72,14 +73,18 @@ impl ConvAxis {
         self.taps == 1 && self.stride == 1 && [self.before, self.after] == [0, 0]
     }
 
+    /// The depth of images, which are volumes of one plane.
+    const OF_IMAGES: Self =
+        Self { input: 1, output: 1, taps: 1, stride: 1, dilation: 1, before: 0, after: 0 };
+
     /// An axis without padding and without a result yet.
-    fn unpadded(options: &ConvOptions, axis: usize, input: usize, taps: usize) -> Self {
+    fn unpadded<const D: usize>(options: &ConvOptions<D>, axis: usize, input: usize, taps: usize) -> Self {
         let (stride, dilation) = (options.stride[axis], options.dilation[axis]);
         Self { input, output: 0, taps, stride, dilation, before: 0, after: 0 }
     }
 
     /// The same with this padding, and the result that follows: no result if the kernel is larger than the padded input.
-    fn convolved(self, axis: usize, padding: Padding) -> Self {
+    fn convolved<const D: usize>(self, axis: usize, padding: Padding<D>) -> Self {
         let [before, after] = match padding {
             Padding::Valid => [0, 0],
             Padding::Explicit(sides) => sides[axis],
@@ -147,29 +152,28 @@ impl<const D: usize> ConvGeometry<D> {
     }
 }
 
-impl ConvGeometry {
-    /// The convolution of `x` (batch, height, width, channels) with `weight` (outputs, height, width, channels / groups).
+impl<const D: usize> ConvGeometry<D> {
+    /// The convolution of `x` (batch, ..., channels) with `weight` (outputs, ..., channels / groups), where `...` are height and width, or depth,
+    /// height and width.
     ///
     /// The batch and the number of outputs may be 0. All other extents are at least 1, those of the result too.
     ///
     /// # Errors
-    /// [`Error::Shape`] if an operand does not have four axes, groups do not divide the channels, the operands have different
+    /// [`Error::Shape`] if an operand does not have these axes, groups do not divide the channels, the operands have different
     /// channels, images or kernels are empty, or the kernel is larger than the padded input; [`Error::Input`] for a stride, dilation
     /// or number of groups of 0; [`Error::Limit`] if a padded extent is $2^{30}$ or more.
-    pub fn new(op: &'static str, x: &Layout, weight: &Layout, options: &ConvOptions) -> Result<Self> {
-        let axes = "the weight must have the axes (outputs, height, width, channels / groups)";
-        let ([batch, height, width, channels], [outputs, kh, kw, _]) = check(op, x, (weight, axes), options)?;
-        let groups = options.groups;
+    pub fn new(op: &'static str, x: &Layout, weight: &Layout, options: &ConvOptions<D>) -> Result<Self> {
+        let [images, kernels] = check(op, x, (weight, ["outputs", "channels / groups"]), options)?;
+        let (batch, channels, outputs, groups) = (images.first, images.last, kernels.first, options.groups);
         check_groups(op, x, weight, [channels, outputs], groups)?;
-        if channels / groups != weight.shape()[3] {
-            return Err(channel_mismatch(op, x, weight, groups));
+        if channels / groups != kernels.last {
+            return Err(channel_mismatch::<D>(op, x, weight, groups));
         }
-        let axes = [(height, kh), (width, kw)];
-        let axes = [0, 1].map(|axis| {
-            let (input, taps) = axes[axis];
-            ConvAxis::unpadded(options, axis, input, taps).convolved(axis, options.padding)
+        let axes = std::array::from_fn(|axis| {
+            let unpadded = ConvAxis::unpadded(options, axis, images.extents[axis], kernels.extents[axis]);
+            unpadded.convolved(axis, options.padding)
         });
-        axes.iter().try_for_each(|axis| axis.check(op))?;
+        axes.iter().try_for_each(|axis: &ConvAxis| axis.check(op))?;
         if axes.iter().any(|axis| axis.output == 0) {
             let rule = "the kernel with its dilation must not be larger than the padded input";
             let [spans, padded] = [axes.map(|axis| axis.span()), axes.map(|axis| axis.padded())];
@@ -178,6 +182,47 @@ impl ConvGeometry {
         Ok(Self { batch, channels, outputs, groups, axes })
     }
 
+    /// The same convolution of volumes: images are volumes of one plane.
+    pub(crate) fn volume(&self) -> ConvGeometry<3> {
+        let Self { batch, channels, outputs, groups, .. } = *self;
+        let mut axes = [ConvAxis::OF_IMAGES; 3];
+        axes.iter_mut().rev().zip(self.axes.iter().rev()).for_each(|(to, axis)| *to = *axis);
+        ConvGeometry { batch, channels, outputs, groups, axes }
+    }
+
+    /// The shape of the input: (batch, ..., channels).
+    pub(super) fn image_shape(&self) -> Vec<usize> {
+        self.shape(self.batch, |axis| axis.input, self.channels)
+    }
+
+    /// The shape of the weight: (outputs, ..., channels / groups).
+    pub(super) fn kernel_shape(&self) -> Vec<usize> {
+        self.shape(self.outputs, |axis| axis.taps, self.group_channels())
+    }
+
+    /// The shape of the result: (batch, ..., outputs).
+    pub(super) fn result_shape(&self) -> Vec<usize> {
+        self.shape(self.batch, |axis| axis.output, self.outputs)
+    }
+
+    /// The shape of an operand with these first and last axes.
+    fn shape(&self, first: usize, extent: fn(&ConvAxis) -> usize, last: usize) -> Vec<usize> {
+        [first].into_iter().chain(self.axes.iter().map(extent)).chain([last]).collect()
+    }
+
+    /// Whether there are no images, or no outputs.
+    pub(super) fn has_no_result(&self) -> bool {
+        self.batch == 0 || self.outputs == 0
+    }
+
+    /// Whether the convolution is a product of the channels of each pixel: one tap, stride 1, no padding, one group.
+    #[must_use]
+    pub fn is_pointwise(&self) -> bool {
+        self.groups == 1 && self.axes.iter().all(ConvAxis::is_pointwise)
+    }
+}
+
+impl ConvGeometry {
     /// The convolution whose input gradient is the transposed convolution of `x` (batch, height, width, channels) with `weight`
     /// (channels, height, width, outputs / groups): its input is the transposed result, and its result is `x`.
     /// `output_padding` adds rows and columns to the end of the transposed result, fewer than the stride or the dilation.
@@ -191,11 +236,9 @@ impl ConvGeometry {
         options: &ConvOptions,
         output_padding: [usize; 2],
     ) -> Result<Self> {
-        let axes = "the weight must have the axes (channels, height, width, outputs / groups)";
-        let ([batch, height, width, channels], [first, kh, kw, last]) =
-            check(op, x, (weight, axes), options)?;
-        let groups = options.groups;
-        let outputs = last.saturating_mul(groups);
+        let [images, kernels] = check(op, x, (weight, ["channels", "outputs / groups"]), options)?;
+        let (batch, channels, first, groups) = (images.first, images.last, kernels.first, options.groups);
+        let outputs = kernels.last.saturating_mul(groups);
         check_groups(op, x, weight, [channels, outputs], groups)?;
         if first != channels {
             let is_first = x.shape()[1] == first;
@@ -222,11 +265,9 @@ impl ConvGeometry {
                 ));
             }
         }
-        let axes = [(height, kh), (width, kw)];
         let axes = [0, 1].map(|axis| {
-            let (from, taps) = axes[axis];
-            let unpadded = ConvAxis::unpadded(options, axis, 0, taps);
-            unpadded.transposed(axis, from, options.padding, output_padding[axis])
+            let unpadded = ConvAxis::unpadded(options, axis, 0, kernels.extents[axis]);
+            unpadded.transposed(axis, images.extents[axis], options.padding, output_padding[axis])
         });
         axes.iter().try_for_each(|axis| axis.check(op))?;
         if axes.iter().any(|axis| axis.input == 0) {
@@ -257,28 +298,57 @@ impl ConvGeometry {
         let [height, width] = self.axes;
         [self.batch, height.output, width.output, self.outputs]
     }
+}
 
-    /// Whether the convolution is a product of the channels of each pixel: one tap, stride 1, no padding, one group.
+impl ConvGeometry<3> {
+    /// The shape of the input: (batch, depth, height, width, channels).
     #[must_use]
-    pub fn is_pointwise(&self) -> bool {
-        self.groups == 1 && self.axes.iter().all(ConvAxis::is_pointwise)
+    pub fn input_shape(&self) -> [usize; 5] {
+        let [depth, height, width] = self.axes;
+        [self.batch, depth.input, height.input, width.input, self.channels]
+    }
+
+    /// The shape of the weight: (outputs, depth, height, width, channels / groups).
+    #[must_use]
+    pub fn weight_shape(&self) -> [usize; 5] {
+        let [depth, height, width] = self.axes;
+        [self.outputs, depth.taps, height.taps, width.taps, self.group_channels()]
+    }
+
+    /// The shape of the result: (batch, depth, height, width, outputs).
+    #[must_use]
+    pub fn output_shape(&self) -> [usize; 5] {
+        let [depth, height, width] = self.axes;
+        [self.batch, depth.output, height.output, width.output, self.outputs]
+    }
+
+    /// The same convolution without its depth.
+    pub(super) fn of_plane(&self) -> ConvGeometry {
+        let Self { batch, channels, outputs, groups, axes: [_, height, width] } = *self;
+        ConvGeometry { batch, channels, outputs, groups, axes: [height, width] }
+    }
+
+    /// Whether there are no planes but one, and no padding of planes.
+    pub(super) fn is_of_images(&self) -> bool {
+        let [depth, ..] = self.axes;
+        [depth.input, depth.output, depth.taps, depth.before] == [1, 1, 1, 0]
     }
 }
 
 /// `4x56x56x64 by 64x3x3x64, stride 2x2, padding 0-1 x 0-1, groups 2`: the images, the weight, and what is not as by default.
-impl fmt::Display for ConvGeometry {
+impl<const D: usize> fmt::Display for ConvGeometry<D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let by = |extents: &[usize]| extents.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
-        write!(f, "{} by {}", by(&self.input_shape()), by(&self.weight_shape()))?;
+        write!(f, "{} by {}", by(&self.image_shape()), by(&self.kernel_shape()))?;
         let [stride, dilation] = [self.axes.map(|axis| axis.stride), self.axes.map(|axis| axis.dilation)];
-        for (word, pair) in [("stride", stride), ("dilation", dilation)] {
-            if pair != [1, 1] {
-                write!(f, ", {word} {}", by(&pair))?;
+        for (word, steps) in [("stride", stride), ("dilation", dilation)] {
+            if steps != [1; D] {
+                write!(f, ", {word} {}", by(&steps))?;
             }
         }
-        let [down, across] = self.axes.map(|axis| [axis.before, axis.after]);
-        if [down, across] != [[0; 2]; 2] {
-            write!(f, ", padding {}-{} x {}-{}", down[0], down[1], across[0], across[1])?;
+        if self.axes.iter().any(|axis| axis.before + axis.after > 0) {
+            let sides = self.axes.map(|axis| format!("{}-{}", axis.before, axis.after));
+            write!(f, ", padding {}", sides.join(" x "))?;
         }
         if self.groups > 1 {
             write!(f, ", groups {}", self.groups)?;
@@ -287,68 +357,13 @@ impl fmt::Display for ConvGeometry {
     }
 }
 
-/// The shapes of the operands, if they have four axes and elements, and the options are at least 1.
-fn check(
-    op: &'static str,
-    x: &Layout,
-    (weight, axes_of_weight): (&Layout, &'static str),
-    options: &ConvOptions,
-) -> Result<([usize; 4], [usize; 4])> {
-    let four = |of: &Layout, rule: &'static str| {
-        <[usize; 4]>::try_from(of.shape()).map_err(|_| Error::shape(op, rule, of.shape()))
-    };
-    let images = four(x, "the input must have the axes (batch, height, width, channels)")?;
-    let kernels = four(weight, axes_of_weight)?;
-    for (what, [rows, columns]) in [("stride", options.stride), ("dilation", options.dilation)] {
-        if rows == 0 || columns == 0 {
-            let why = format!("it must be at least 1 along each axis, not [{rows}, {columns}]");
-            return Err(Error::input(format!("{op}: the {what}"), why));
-        }
+/// The layout of images or kernels, as that of volumes.
+pub(super) fn volume_layout(of: &Layout) -> Result<Layout> {
+    let mut layout = *of;
+    while layout.rank() < 5 {
+        layout = layout.unsqueeze(1)?;
     }
-    if options.groups == 0 {
-        return Err(Error::input(format!("{op}: the number of groups"), "it must be at least 1"));
-    }
-    if images[1..].contains(&0) || kernels[1..].contains(&0) {
-        let rule = "images and kernels must have at least one row, column and channel";
-        return Err(Error::shapes(op, rule, x.shape(), weight.shape()));
-    }
-    Ok((images, kernels))
-}
-
-/// Checks that the groups divide these numbers of channels.
-fn check_groups(
-    op: &'static str,
-    x: &Layout,
-    weight: &Layout,
-    channels: [usize; 2],
-    groups: usize,
-) -> Result<()> {
-    if channels.iter().all(|of| of.is_multiple_of(groups)) {
-        return Ok(());
-    }
-    let rule = format!("{groups} groups must divide the channels of the input and of the result");
-    Err(Error::shapes(op, rule, x.shape(), weight.shape()))
-}
-
-/// The error for operands whose channels differ, which says how to read a tensor that is stored channels first.
-fn channel_mismatch(op: &'static str, x: &Layout, weight: &Layout, groups: usize) -> Error {
-    let (image, kernel) = (x.shape(), weight.shape());
-    let remedy = if kernel[1] == image[3] / groups {
-        ". If the weight is stored channels first, convert it once: `weight.permute(&[0, 2, 3, 1])?.contiguous()?`."
-    } else if image[1] == kernel[3].saturating_mul(groups) {
-        ". If the images are stored channels first, pass `x.permute(&[0, 2, 3, 1])`; `contiguous` converts them once."
-    } else if image[1] == kernel[1].saturating_mul(groups) {
-        ". If both are stored channels first, convert each once: `permute(&[0, 2, 3, 1])?.contiguous()?`."
-    } else {
-        ""
-    };
-    Error::Shape {
-        op,
-        rule: "the channels of the weight must be those of the input, divided by the groups".into(),
-        remedy,
-        lhs: image.to_vec(),
-        rhs: Some(kernel.to_vec()),
-    }
+    Ok(layout)
 }
 
 /// The greatest common divisor.

@@ -1,7 +1,7 @@
 //! The options of a convolution: strides, dilations, padding and groups.
 
-/// The stride, dilation, padding and groups of a convolution. `ConvOptions::new()` moves the kernel by one, pads nothing and has
-/// one group.
+/// The stride, dilation, padding and groups of a convolution of `D` axes: two of images, three of volumes. `ConvOptions::new()` moves
+/// the kernel by one, pads nothing and has one group.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -16,22 +16,23 @@
 /// # }
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[must_use = "options are passed to `conv2d`"]
-pub struct ConvOptions {
-    pub(crate) stride: [usize; 2],
-    pub(crate) dilation: [usize; 2],
-    pub(crate) padding: Padding,
+#[must_use = "options are passed to `conv2d` or `conv3d`"]
+pub struct ConvOptions<const D: usize = 2> {
+    pub(crate) stride: [usize; D],
+    pub(crate) dilation: [usize; D],
+    pub(crate) padding: Padding<D>,
     pub(crate) groups: usize,
 }
 
-/// The padding of a convolution's input: rows and columns of zeros around it, which take no memory.
+/// The padding of a convolution's input: rows and columns of zeros around it, of a volume also planes. They take no memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Padding {
+pub enum Padding<const D: usize = 2> {
     /// None: the kernel stays within the input.
     #[default]
     Valid,
-    /// This number of rows before and after the input, then of columns: `[[top, bottom], [left, right]]`.
-    Explicit([[usize; 2]; 2]),
+    /// This number of rows before and after the input, then of columns: `[[top, bottom], [left, right]]`. For volumes, of planes before
+    /// that.
+    Explicit([[usize; 2]; D]),
     /// So that the result has $\lceil n / s \rceil$ indices along an axis of $n$ with the stride $s$. The padding needed for that
     /// is split between both sides, and none is added if the kernel does not need any.
     Same(SamePadding),
@@ -46,30 +47,30 @@ pub enum SamePadding {
     ExtraAtStart,
 }
 
-impl Default for ConvOptions {
+impl<const D: usize> Default for ConvOptions<D> {
     fn default() -> Self {
-        Self { stride: [1, 1], dilation: [1, 1], padding: Padding::Valid, groups: 1 }
+        Self { stride: [1; D], dilation: [1; D], padding: Padding::Valid, groups: 1 }
     }
 }
 
-impl ConvOptions {
+impl<const D: usize> ConvOptions<D> {
     /// Stride 1, dilation 1, no padding, one group.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Moves the kernel by this number of rows and columns.
-    pub fn stride(self, stride: [usize; 2]) -> Self {
+    /// Moves the kernel by this number of rows and columns; in volumes, of planes, rows and columns.
+    pub fn stride(self, stride: [usize; D]) -> Self {
         Self { stride, ..self }
     }
 
-    /// Sets the distance of neighbouring rows and columns of the kernel.
-    pub fn dilation(self, dilation: [usize; 2]) -> Self {
+    /// Sets the distance of neighbouring rows and columns of the kernel; for volumes, of planes, rows and columns.
+    pub fn dilation(self, dilation: [usize; D]) -> Self {
         Self { dilation, ..self }
     }
 
     /// Surrounds the input with zeros.
-    pub fn padding(self, padding: Padding) -> Self {
+    pub fn padding(self, padding: Padding<D>) -> Self {
         Self { padding, ..self }
     }
 

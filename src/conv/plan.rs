@@ -1,7 +1,7 @@
 //! The plan of a convolution: one step, or one for each window of images.
 
 use super::direct::ConvTile;
-use super::problem::{ConvKernels, ConvProblem, OP};
+use super::problem::{ConvKernels, ConvProblem};
 use crate::caps::Caps;
 use crate::kernel::Needs;
 use crate::layout::Layout;
@@ -20,7 +20,7 @@ impl InWindows for ConvProblem {
     }
 
     fn part(&self, layouts: &[Layout], ranges: &[Range<usize>]) -> Result<Self> {
-        Ok(self.of_images(ranges[0].len(), layouts))
+        self.of_images(ranges[0].len(), layouts)
     }
 
     fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
@@ -42,8 +42,12 @@ impl InWindows for ConvProblem {
     ///
     /// Operands: the images, the weight, the bias, the scale, the shift and the residual, as far as they exist; the result.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
+        if !self.geometry.is_of_images() {
+            let product = || self.plan_of_volumes(caps);
+            return self.kernels.products_alone((self.op, NO_PRODUCT_OF_VOLUMES), product, caps);
+        }
         let product = || self.product()?.map(|product| self.product_plan(&product, caps)).transpose();
-        self.kernels.choose((OP, NO_PRODUCT), || self.direct_plan(caps), product, caps)
+        self.kernels.choose((self.op, NO_PRODUCT), || self.direct_plan(caps), product, caps)
     }
 }
 
@@ -59,11 +63,7 @@ impl ConvKernels {
     ) -> Result<Plan> {
         match self {
             Self::Direct => direct(),
-            Self::Product(..) => product()?.ok_or_else(|| Error::Unsupported {
-                op,
-                needs: no_product.into(),
-                device: caps.adapter.clone(),
-            }),
+            Self::Product(..) => self.products_alone((op, no_product), product, caps),
             Self::Any => match (direct(), product()) {
                 (Ok(direct), Ok(Some(product))) if direct.seconds() < product.seconds() => Ok(direct),
                 (_, Ok(Some(product))) => Ok(product),
@@ -71,16 +71,34 @@ impl ConvKernels {
             },
         }
     }
+
+    /// The plan of a product, for which there is no other kernel.
+    pub(super) fn products_alone(
+        self,
+        (op, no_product): (&'static str, &str),
+        product: impl FnOnce() -> Result<Option<Plan>>,
+        caps: &Caps,
+    ) -> Result<Plan> {
+        let product = if self == Self::Direct { None } else { product()? };
+        product.ok_or_else(|| Error::Unsupported {
+            op,
+            needs: no_product.into(),
+            device: caps.adapter.clone(),
+        })
+    }
 }
 
 /// What a product takes.
 const NO_PRODUCT: &str = "groups of eight channels and outputs or more, unless there is one, and a weight and a residual without \
                           gaps between channels";
 
+/// What volumes take.
+const NO_PRODUCT_OF_VOLUMES: &str = "a kernel of products: volumes have no other";
+
 impl ConvProblem {
     /// The plan of the direct kernel: one step.
     fn direct_plan(&self, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, &[], caps);
+        let mut draft = Draft::new(self.op, &[], caps);
         let args = draft.operands(&self.operands()?);
         let tile = ConvTile::of(self, caps);
         let dims = tile.dims(self.dims()?);

@@ -1,6 +1,6 @@
 //! A checked convolution, as plain data.
 
-use super::geometry::ConvGeometry;
+use super::geometry::{ConvGeometry, volume_layout};
 use super::options::ConvOptions;
 use crate::gemm::{Pin, SplitK};
 use crate::kernel::shader_dims;
@@ -11,6 +11,11 @@ use crate::{Error, Result};
 
 /// The name of the function in errors and plans.
 pub(crate) const OP: &str = "conv2d";
+
+/// The name of the function of this number of axes.
+pub(super) const fn name(axes: usize) -> &'static str {
+    if axes == 3 { "conv3d" } else { OP }
+}
 
 shader_dims! {
     /// The uniform of `shaders/conv/direct.wgsl`, in elements. Pairs are of rows and columns.
@@ -53,9 +58,9 @@ shader_dims! {
 /// The layouts of a convolution's operands.
 #[derive(Clone, Copy, Debug)]
 pub struct ConvLayouts<'a> {
-    /// The images (batch, height, width, channels).
+    /// The images (batch, height, width, channels), or volumes (batch, depth, height, width, channels).
     pub x: &'a Layout,
-    /// The weight (outputs, height, width, channels / groups).
+    /// The weight (outputs, height, width, channels / groups), likewise.
     pub weight: &'a Layout,
     /// The bias (outputs), and its type.
     pub bias: Option<(&'a Layout, DType)>,
@@ -65,10 +70,12 @@ pub struct ConvLayouts<'a> {
     pub residual: Option<&'a Layout>,
 }
 
-/// A checked convolution: activation((x * weight + bias) scale + shift) + residual. The result is contiguous and not empty.
+/// A checked convolution: activation((x * weight + bias) scale + shift) + residual. The result is contiguous and not empty. Images are
+/// volumes of one plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConvProblem {
-    pub(super) geometry: ConvGeometry,
+    pub(super) op: &'static str,
+    pub(super) geometry: ConvGeometry<3>,
     /// Type of x, the weight, the residual and the result.
     pub(super) dtype: DType,
     pub(super) activation: Activation,
@@ -98,40 +105,43 @@ impl ConvProblem {
     /// # Errors
     /// As [`ConvGeometry::new`]; [`Error::Shape`] if the result is empty, or an operand of the epilogue has another shape;
     /// [`Error::Input`] for a type that operations do not compute with.
-    pub fn new(
+    pub fn new<const D: usize>(
         layouts: ConvLayouts<'_>,
-        options: &ConvOptions,
+        options: &ConvOptions<D>,
         activation: Activation,
         dtype: DType,
     ) -> Result<Self> {
-        let geometry = ConvGeometry::new(OP, layouts.x, layouts.weight, options)?;
-        dtype.check_computed(OP)?;
-        if geometry.output_shape().contains(&0) {
-            return Err(Error::shape(OP, "the result must have elements", &geometry.output_shape()));
+        let op = name(D);
+        let geometry = ConvGeometry::new(op, layouts.x, layouts.weight, options)?;
+        dtype.check_computed(op)?;
+        if geometry.has_no_result() {
+            return Err(Error::shape(op, "the result must have elements", &geometry.result_shape()));
         }
-        check_epilogue(&geometry, &layouts)?;
-        Ok(Self::of(geometry, &layouts, activation, dtype))
+        check_epilogue(op, &geometry, &layouts)?;
+        Self::of(op, geometry.volume(), &layouts, activation, dtype)
     }
 
     /// The same of operands that were checked.
     pub(super) fn of(
-        geometry: ConvGeometry,
+        op: &'static str,
+        geometry: ConvGeometry<3>,
         layouts: &ConvLayouts<'_>,
         activation: Activation,
         dtype: DType,
-    ) -> Self {
+    ) -> Result<Self> {
         let ConvLayouts { x, weight, bias, scale_shift, residual } = *layouts;
-        Self {
+        Ok(Self {
+            op,
             geometry,
             dtype,
             activation,
-            x: x.in_window(dtype),
-            weight: weight.in_window(dtype),
+            x: volume_layout(x)?.in_window(dtype),
+            weight: volume_layout(weight)?.in_window(dtype),
             bias: bias.map(|(layout, of)| (layout.in_window(of), of)),
             scale_shift: scale_shift.map(|both| both.map(|of| of.in_window(DType::F32))),
-            residual: residual.map(|of| of.in_window(dtype)),
+            residual: residual.map(volume_layout).transpose()?.map(|of| of.in_window(dtype)),
             kernels: ConvKernels::Any,
-        }
+        })
     }
 
     /// Restricts the kernels.
@@ -141,7 +151,7 @@ impl ConvProblem {
     }
 
     /// The convolution of some of the images, with these operands.
-    pub(super) fn of_images(&self, batch: usize, layouts: &[Layout]) -> Self {
+    pub(super) fn of_images(&self, batch: usize, layouts: &[Layout]) -> Result<Self> {
         let mut others = layouts[2..].iter();
         let mut next = |is_there: bool| if is_there { others.next() } else { None };
         let bias = next(self.bias.is_some());
@@ -154,13 +164,7 @@ impl ConvProblem {
             residual: next(self.residual.is_some()),
         };
         let geometry = ConvGeometry { batch, ..self.geometry };
-        Self::of(geometry, &layouts, self.activation, self.dtype).by(self.kernels)
-    }
-
-    /// The extents.
-    #[must_use]
-    pub fn geometry(&self) -> &ConvGeometry {
-        &self.geometry
+        Ok(Self::of(self.op, geometry, &layouts, self.activation, self.dtype)?.by(self.kernels))
     }
 
     /// The operands in the order of the plan's parameters: the images, the weight, the bias, the scale, the shift and the
@@ -175,27 +179,28 @@ impl ConvProblem {
             operands.push(of_channels("the shift", DType::F32, shift));
         }
         operands.extend(self.residual.map(|layout| read("the residual", layout)));
-        let y = Layout::contiguous(OP, &self.geometry.output_shape())?;
+        let y = Layout::contiguous(self.op, &self.geometry.output_shape())?;
         operands.push(Operand::written("the result", self.dtype, y));
         Ok(operands)
     }
 
-    /// The shader's uniform, without the pace, which depends on the tile.
+    /// The uniform of the direct kernel, without the pace, which depends on the tile.
     ///
     /// # Errors
     /// [`Error::Limit`] if a size is $2^{31}$ or more.
     pub fn dims(&self) -> Result<ConvDims> {
-        let ConvGeometry { batch, outputs, axes, .. } = self.geometry;
+        let ConvGeometry { batch, outputs, axes: [_, down, across], .. } = self.geometry;
+        let axes = [down, across];
         dim(OP, self.geometry.output_shape().iter().product())?;
         let places = |of: &Layout| -> Result<[u32; 4]> {
-            let [first, second, third] = [0, 1, 2].map(|axis| dim(OP, of.strides()[axis]));
+            let [first, second, third] = [0, 2, 3].map(|axis| dim(OP, of.strides()[axis]));
             Ok([dim(OP, of.offset())?, first?, second?, third?])
         };
         let line = |of: Option<&Layout>| -> Result<[u32; 2]> {
             of.map_or(Ok([0; 2]), |of| Ok([dim(OP, of.offset())?, dim(OP, of.strides()[0])?]))
         };
         let pair = |of: [usize; 2]| -> Result<[u32; 2]> { Ok([dim(OP, of[0])?, dim(OP, of[1])?]) };
-        let along = |of: &Layout| dim(OP, of.strides()[3]);
+        let along = |of: &Layout| dim(OP, of.strides()[4]);
         let [scale, shift] = [0, 1].map(|which| self.scale_shift.as_ref().map(|both| &both[which]));
         Ok(ConvDims {
             x: places(&self.x)?,
@@ -228,9 +233,13 @@ impl ConvProblem {
 }
 
 /// Checks the shapes of the operands of the epilogue.
-pub(super) fn check_epilogue(geometry: &ConvGeometry, layouts: &ConvLayouts<'_>) -> Result<()> {
+pub(super) fn check_epilogue<const D: usize>(
+    op: &'static str,
+    geometry: &ConvGeometry<D>,
+    layouts: &ConvLayouts<'_>,
+) -> Result<()> {
     let fits = |of: &Layout, shape: &[usize], rule| {
-        if of.shape() == shape { Ok(()) } else { Err(Error::shapes(OP, rule, of.shape(), shape)) }
+        if of.shape() == shape { Ok(()) } else { Err(Error::shapes(op, rule, of.shape(), shape)) }
     };
     let outputs = [geometry.outputs];
     if let Some((bias, _)) = layouts.bias {
@@ -240,6 +249,6 @@ pub(super) fn check_epilogue(geometry: &ConvGeometry, layouts: &ConvLayouts<'_>)
         fits(of, &outputs, "scale and shift must have an element for each output channel")?;
     }
     layouts.residual.map_or(Ok(()), |residual| {
-        fits(residual, &geometry.output_shape(), "the residual must have the shape of the result")
+        fits(residual, &geometry.result_shape(), "the residual must have the shape of the result")
     })
 }

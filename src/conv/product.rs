@@ -19,7 +19,11 @@ impl ConvProblem {
         let geometry = &self.geometry;
         // Checked, so that the number of windows cannot overflow.
         Layout::contiguous(OP, &geometry.output_shape())?;
-        if geometry.groups > 1 && geometry.group_channels().min(geometry.group_outputs()) < LEAST_OF_GROUP {
+        // Volumes have no other kernel.
+        if geometry.groups > 1
+            && geometry.is_of_images()
+            && geometry.group_channels().min(geometry.group_outputs()) < LEAST_OF_GROUP
+        {
             return Ok(None);
         }
         let residual =
@@ -56,7 +60,7 @@ impl ConvProblem {
 
     /// The plan of the product, for operands in the order of this problem's.
     pub(super) fn product_plan(&self, product: &GemmProblem, caps: &Caps) -> Result<Plan> {
-        let mut draft = Draft::new(OP, &[], caps);
+        let mut draft = Draft::new(self.op, &[], caps);
         let own: Vec<_> = draft.operands(&self.operands()?).into_iter().map(|(region, _)| region).collect();
         let [x, weight, vectors @ .., y] = own.as_slice() else { return Ok(draft.finish()) };
         let (vectors, residual) = vectors.split_at(vectors.len() - usize::from(self.residual.is_some()));
@@ -81,10 +85,10 @@ impl ConvProblem {
     }
 }
 
-impl ConvGeometry {
+impl ConvGeometry<3> {
     /// The shape of the matrix of all windows and outputs.
     pub(super) fn result(&self) -> [usize; 2] {
-        [self.output_shape()[..3].iter().product(), self.outputs]
+        [self.output_shape()[..4].iter().product(), self.outputs]
     }
 
     /// Such a matrix, cut into groups.

@@ -95,7 +95,7 @@ pub fn conv2d_quantised<C: Element>(
         if geometry.output_shape().contains(&0) {
             return gpu.empty(geometry.output_shape());
         }
-        let weight = match geometry.weight_matrix(weight.layout())? {
+        let weight = match geometry.volume().weight_matrix(weight.layout())? {
             Some(_) => weight.clone(),
             None => weight.contiguous()?,
         };

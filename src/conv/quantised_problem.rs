@@ -1,6 +1,6 @@
 //! A checked convolution of i8, as plain data, and its plan: a product of windows, or one for each part of the images.
 
-use super::geometry::ConvGeometry;
+use super::geometry::{ConvGeometry, volume_layout};
 use super::windows;
 use crate::caps::Caps;
 use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, MAX_I8_K, Numbers, Pin, Side, SplitK};
@@ -53,7 +53,7 @@ impl QuantisedConvProblem {
         if geometry.output_shape().contains(&0) {
             return Err(Error::shape(OP, "the result must have elements", &geometry.output_shape()));
         }
-        if geometry.weight_matrix(weight)?.is_none() {
+        if geometry.volume().weight_matrix(weight)?.is_none() {
             return Err(Error::shape(
                 OP,
                 "the weight must have no gaps between its channels",
@@ -108,7 +108,7 @@ impl QuantisedConvProblem {
     /// # Errors
     /// [`Error::Limit`] for sizes of $2^{31}$ or more.
     pub fn product(&self) -> Result<GemmProblem> {
-        let geometry = &self.geometry;
+        let geometry = &self.geometry.volume();
         // Checked, so that the number of windows cannot overflow.
         Layout::contiguous(OP, &geometry.output_shape())?;
         let b = geometry.weight_matrix(&self.weight)?;
@@ -117,9 +117,12 @@ impl QuantisedConvProblem {
         let c = geometry.by_groups(&Layout::contiguous(OP, &geometry.result())?);
         let product = match geometry.pixels(&self.x) {
             Some(a) => GemmProblem::new(&a, &b, &c, types)?,
-            None => {
-                GemmProblem::of_windows([&self.x, &b], windows::of_images(geometry, Side::A)?, &c, types)?
-            }
+            None => GemmProblem::of_windows(
+                [&volume_layout(&self.x)?, &b],
+                windows::of_images(geometry, Side::A)?,
+                &c,
+                types,
+            )?,
         };
         let alpha = if self.is_scaled { 0.5 } else { 1.0 }; // the number is the call's
         let mut product = product.alpha(alpha).activation(self.activation);

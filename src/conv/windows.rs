@@ -9,17 +9,20 @@ use crate::layout::dim;
 /// The largest stride of a product for each phase.
 const MOST_PHASES: usize = 4;
 
-fn of(pair: [usize; 2]) -> Result<[u32; 2]> {
-    Ok([dim(OP, pair[0])?, dim(OP, pair[1])?])
+/// Pixels before the start that are more than any axis has, so that no pixel of a phase is in the gradient.
+const UNREAD: i32 = 1 << 30;
+
+fn of(axes: [usize; 3]) -> Result<[u32; 3]> {
+    Ok([dim(OP, axes[0])?, dim(OP, axes[1])?, dim(OP, axes[2])?])
 }
 
 /// Paddings and kernels with their dilation are below $2^{30}$.
-fn signed(pair: [usize; 2]) -> Result<[i32; 2]> {
-    Ok(of(pair)?.map(u32::cast_signed))
+fn signed(axes: [usize; 3]) -> Result<[i32; 3]> {
+    Ok(of(axes)?.map(u32::cast_signed))
 }
 
 /// The windows of the images of a convolution, one for each pixel of its result, as the rows of this operand.
-pub(super) fn of_images(geometry: &ConvGeometry, side: Side) -> Result<ImageWindows> {
+pub(super) fn of_images(geometry: &ConvGeometry<3>, side: Side) -> Result<ImageWindows> {
     let axes = geometry.axes;
     Ok(ImageWindows {
         side,
@@ -48,22 +51,31 @@ pub(super) struct StridePhase {
 }
 
 impl StridePhase {
-    /// The phases of an axis, unless there are too many, or pixels that no tap reads.
-    pub(super) fn all(axis: &ConvAxis) -> Result<Option<Vec<Self>>> {
+    /// The phases of an axis, unless there are too many, or pixels that no tap reads. Of volumes, there may be both.
+    pub(super) fn all(axis: &ConvAxis, is_of_volumes: bool) -> Result<Option<Vec<Self>>> {
         let &ConvAxis { input, taps, stride, dilation, before, .. } = axis;
-        if stride > MOST_PHASES {
+        if stride > MOST_PHASES && !is_of_volumes {
             return Ok(None);
         }
         let step = stride / gcd(stride, dilation);
         let mut phases = Vec::new();
         for first in 0..stride.min(input) {
             let reads = |tap: &usize| tap * dilation % stride == (first + before) % stride;
-            let Some(first_tap) = (0..taps.min(step)).find(reads) else { return Ok(None) };
-            let [ahead, behind] = signed([first + before, first_tap * dilation])?;
-            let [stride_of, next] = signed([stride, step * dilation])?;
+            let pixels = (input - first).div_ceil(stride);
+            let Some(first_tap) = (0..taps.min(step)).find(reads) else {
+                if !is_of_volumes {
+                    return Ok(None);
+                }
+                // One tap, which reads nothing but zeros.
+                let (first_tap, taps, before, back) = (0, 1, UNREAD, 0);
+                phases.push(Self { first, pixels, first_tap, taps, step: 1, before, back });
+                continue;
+            };
+            let [ahead, behind, next] = signed([first + before, first_tap * dilation, step * dilation])?;
+            let stride_of = dim(OP, stride)?.cast_signed();
             phases.push(Self {
                 first,
-                pixels: (input - first).div_ceil(stride),
+                pixels,
                 first_tap,
                 taps: (taps - first_tap).div_ceil(step),
                 step,
@@ -77,13 +89,13 @@ impl StridePhase {
 
 /// The windows of the gradient of the result of a convolution, one for each pixel of these phases, as the rows of A. Their taps go up
 /// and to the left: the next tap read a pixel for one that is before.
-pub(super) fn of_gradient(phases: [StridePhase; 2]) -> Result<ImageWindows> {
+pub(super) fn of_gradient(phases: [StridePhase; 3]) -> Result<ImageWindows> {
     Ok(ImageWindows {
         side: Side::A,
         groups: 1,
         windows: of(phases.map(|phase| phase.pixels))?,
         taps: of(phases.map(|phase| phase.taps))?,
-        steps: [1; 2],
+        steps: [1; 3],
         dilation: phases.map(|phase| phase.back),
         before: phases.map(|phase| phase.before),
     })

@@ -16,6 +16,7 @@ mod quantised;
 mod requantised;
 mod tiles;
 mod window_gradients;
+mod window_volumes;
 mod windows;
 
 use tilewise::gemm::{GemmKernel, Tile};

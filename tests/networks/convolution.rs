@@ -4,7 +4,7 @@
 use crate::oracle::Oracle;
 use tilewise::conv::{
     BatchNorm2d, Conv2d, ConvAxis, ConvBnAct, ConvGeometry, ConvOptions, ConvTranspose2d, Padding, conv1d,
-    fold_batch_norm,
+    conv3d, conv3d_backward, fold_batch_norm,
 };
 use tilewise::ops::RunningStatistics;
 use tilewise::reference::{ConvEpilogueReference, ConvReference};
@@ -100,8 +100,18 @@ pub(crate) fn sequence<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     assert_gradients(oracle, &layer.backward(&x, &grad).unwrap());
 }
 
-pub(crate) fn volume(_: &Gpu, oracle: &mut Oracle) {
+/// Gradients of several groups are refused.
+pub(crate) fn volume<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     assert_definition::<3>(oracle);
+    let [x, weight, bias, grad] = ["x", "weight", "bias", "grad_y"].map(|name| oracle.tensor::<T>(gpu, name));
+    let [stride, dilation, padding] = ["stride", "dilation", "padding"].map(|key| numbers::<3>(oracle, key));
+    let padding = Padding::Explicit(padding.map(|of| [of; 2]));
+    let groups = oracle.parameter("groups");
+    let options = ConvOptions::new().stride(stride).dilation(dilation).padding(padding).groups(groups);
+    oracle.assert_output("y", &conv3d(&x, &weight, Some(&bias), &options).unwrap());
+    if groups == 1 {
+        assert_gradients(oracle, &conv3d_backward(&x, &weight, Some(&bias), &options, &grad).unwrap());
+    }
 }
 
 /// The crate's definition is PyTorch's, for `D` axes with the same padding on both sides of each.

@@ -51,7 +51,7 @@ const KINDS: [(&str, Check); 28] = [
     ("bce_logits", in_types!(losses::check)),
     ("conv1d", in_types!(convolution::sequence)),
     ("conv2d", in_types!(convolution::check)),
-    ("conv3d", convolution::volume),
+    ("conv3d", in_types!(convolution::volume)),
     ("convbnact", in_types!(convolution::block)),
     ("convtrain", in_types!(convolution::training)),
     ("convtranspose2d", in_types!(convolution::transposed)),

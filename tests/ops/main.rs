@@ -13,6 +13,7 @@ mod cast;
 mod convolution;
 mod convolution_gradients;
 mod convolution_quantised;
+mod convolution_volumes;
 mod copies;
 mod cross_entropy;
 mod cumsum;

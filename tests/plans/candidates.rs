@@ -83,7 +83,7 @@ fn convolutions() -> Vec<(ConvProblem, usize)> {
             scale_shift: None,
             residual: None,
         };
-        let options = ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd)).groups(groups);
+        let options = ConvOptions::<2>::new().padding(Padding::Same(SamePadding::ExtraAtEnd)).groups(groups);
         all.push((ConvProblem::new(layouts, &options, Activation::Silu, dtype).unwrap(), least));
     }
     all

@@ -17,7 +17,7 @@ fn block([channels, outputs]: [usize; 2], dtype: DType) -> ConvProblem {
     let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
     let (x, weight) = (layout(&[4, 56, 56, channels]), layout(&[outputs, 3, 3, channels]));
     let of_channel = layout(&[outputs]);
-    let options = ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
+    let options = ConvOptions::<2>::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
     let layouts = ConvLayouts {
         x: &x,
         weight: &weight,
@@ -75,7 +75,7 @@ fn blocks_run_on_matrix_units_without_copies() {
 fn groups_and_a_bias_next_to_a_batch_norm_run_on_matrix_units_in_one_launch() {
     let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
     let of_channel = layout(&[256]);
-    let options = ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
+    let options = ConvOptions::<2>::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
     for caps in [fixtures::h200(), fixtures::a100(), fixtures::radv_rdna3()] {
         for groups in [1, 8] {
             let layouts = ConvLayouts {
@@ -99,7 +99,7 @@ fn groups_and_a_bias_next_to_a_batch_norm_run_on_matrix_units_in_one_launch() {
 fn convolutions_of_i8_run_on_integer_matrices() {
     let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
     let (x, weight) = (layout(&[4, 56, 56, 64]), layout(&[64, 3, 3, 64]));
-    let geometry = ConvGeometry::new("test", &x, &weight, &ConvOptions::new()).unwrap();
+    let geometry = ConvGeometry::new("test", &x, &weight, &ConvOptions::<2>::new()).unwrap();
     for (caps, kernel) in [
         (fixtures::h200(), "spirv/gemm_coop_khr.i8_windows"),
         (fixtures::rtx_3090(), "spirv/gemm_coop_khr.i8_windows"),
@@ -114,11 +114,35 @@ fn convolutions_of_i8_run_on_integer_matrices() {
     }
 }
 
+/// Volumes have no depth that costs a launch or memory: forward and both gradients run on matrix units, as images do.
+#[test]
+fn volumes_run_on_matrix_units_without_copies() {
+    let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+    let options = ConvOptions::<3>::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
+    let (x, weight) = (layout(&[2, 16, 28, 28, 64]), layout(&[64, 3, 3, 3, 64]));
+    let geometry = ConvGeometry::new("test", &x, &weight, &options).unwrap();
+    let y = layout(&geometry.output_shape());
+    for caps in [fixtures::h200(), fixtures::a100(), fixtures::radv_rdna3()] {
+        let layouts = ConvLayouts { x: &x, weight: &weight, bias: None, scale_shift: None, residual: None };
+        let problem = ConvProblem::new(layouts, &options, Activation::Silu, DType::F16).unwrap();
+        let plan = problem.plan(&caps).unwrap();
+        assert_eq!(plan.work().flops.matrix, problem.flops(), "{plan}");
+        assert_eq!([plan.steps().len(), plan.temporaries().len()], [1, 0], "{plan}");
+        for (of, other) in [(ConvGradientOf::Input, &weight), (ConvGradientOf::Weight, &x)] {
+            let problem = ConvBackward::new("test", &geometry, of, [other, &y], DType::F16).unwrap();
+            let plan = problem.plan(&caps).unwrap();
+            assert_eq!(plan.work().flops.matrix, problem.flops(), "{plan}");
+            let bytes: u64 = plan.temporaries().iter().sum();
+            assert!(bytes < 1 << 20 && plan.steps().len() == 1 + plan.temporaries().len(), "{plan}");
+        }
+    }
+}
+
 /// The gradients of a convolution of 3 x 3.
 fn gradients([channels, outputs]: [usize; 2], dtype: DType) -> [ConvBackward; 2] {
     let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
     let (x, weight) = (layout(&[4, 56, 56, channels]), layout(&[outputs, 3, 3, channels]));
-    let options = ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
+    let options = ConvOptions::<2>::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
     let geometry = ConvGeometry::new("test", &x, &weight, &options).unwrap();
     let grad = layout(&geometry.output_shape());
     [(ConvGradientOf::Input, &weight), (ConvGradientOf::Weight, &x)]
@@ -159,7 +183,7 @@ fn a_weight_with_gaps_between_outputs_is_a_product_and_a_permuted_one_is_not() {
     let x = Layout::contiguous("test", &[4, 56, 56, 64]).unwrap();
     let plan = |weight: &Layout| {
         let layouts = ConvLayouts { x: &x, weight, bias: None, scale_shift: None, residual: None };
-        let problem = ConvProblem::new(layouts, &ConvOptions::new(), Activation::None, DType::F16);
+        let problem = ConvProblem::new(layouts, &ConvOptions::<2>::new(), Activation::None, DType::F16);
         problem.unwrap().explain(&caps).unwrap()
     };
     let twice = Layout::contiguous("test", &[128, 3, 3, 64]).unwrap();

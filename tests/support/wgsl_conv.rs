@@ -16,10 +16,11 @@ use tilewise::{Activation, Caps, DType, Layout, Result};
 /// The kernels of products with windows that have texts.
 const PRODUCTS: [GemmKernel; 3] = [GemmKernel::Tiled, GemmKernel::Broadcast, GemmKernel::Coop];
 
-/// A convolution with all operands of the epilogue, some, or none, by each kernel that can compute it, and its gradients.
-pub fn conv_plans(
+/// A convolution with all operands of the epilogue, some, or none, by each kernel that can compute it, and its gradients. Volumes have
+/// no kernels but those of products.
+pub fn conv_plans<const D: usize>(
     [x, weight]: [&Layout; 2],
-    options: &ConvOptions,
+    options: &ConvOptions<D>,
     dtype: DType,
     caps: &Caps,
 ) -> Vec<Result<Plan>> {
@@ -29,9 +30,13 @@ pub fn conv_plans(
     };
     let outputs = view(&[geometry.outputs], &[1], 3);
     if dtype == DType::I8 {
+        // Of images alone.
+        let ConvGeometry { batch, channels, outputs: of_y, groups, axes } = geometry;
+        let Ok(axes) = axes[..].try_into() else { return Vec::new() };
+        let geometry = ConvGeometry { batch, channels, outputs: of_y, groups, axes };
         return quantised_plans(&geometry, [x, weight], &outputs, caps);
     }
-    let y = flat(&geometry.output_shape());
+    let y = flat(&results(&geometry));
     let plain = ConvLayouts { x, weight, bias: None, scale_shift: None, residual: None };
     let scaled = ConvLayouts { scale_shift: Some([&outputs, &outputs]), residual: Some(&y), ..plain };
     let full = ConvLayouts { bias: Some((&outputs, dtype)), ..scaled };
@@ -39,12 +44,13 @@ pub fn conv_plans(
         ConvProblem::new(layouts, options, Activation::Silu, dtype)?.by(kernels).plan(caps)
     };
     let direct = [plain, full].map(|layouts| of(layouts, ConvKernels::Direct));
+    let direct = direct.into_iter().filter(|_| D == 2);
     // Not every kernel can compute every convolution.
     let products = PRODUCTS.into_iter().flat_map(|kernel| {
         [plain, scaled, full]
             .map(|layouts| of(layouts, ConvKernels::Product(Pin::Kernel(kernel), SplitK::Auto)))
     });
-    let forward = direct.into_iter().chain(products.filter(Result::is_ok));
+    let forward = direct.chain(products.filter(Result::is_ok));
     let gradient = |of, other: &Layout| ConvBackward::new("test", &geometry, of, [other, &y], dtype);
     let channels = view(&[geometry.channels], &[1], 3);
     let backward = |kernels| {
@@ -59,7 +65,14 @@ pub fn conv_plans(
         let kernels = ConvKernels::Product(Pin::Kernel(kernel), SplitK::Auto);
         backward(kernels).into_iter().filter(Result::is_ok)
     });
-    forward.chain(backward(ConvKernels::Direct)).chain(products).collect()
+    let direct = backward(ConvKernels::Direct).into_iter().filter(|_| D == 2);
+    forward.chain(direct).chain(products).collect()
+}
+
+/// The shape of the result.
+fn results<const D: usize>(geometry: &ConvGeometry<D>) -> Vec<usize> {
+    let extents = geometry.axes.iter().map(|axis| axis.output);
+    [geometry.batch].into_iter().chain(extents).chain([geometry.outputs]).collect()
 }
 
 /// Convolutions of i8 as exact sums, and requantised with all operands of the epilogue.
@@ -102,6 +115,14 @@ pub fn conv_kernels(caps: &Caps) -> Vec<Kernel> {
             {
                 // Not every device has as many bindings.
                 plans.extend(conv_plans([x, &flat(&weight)], &options, dtype, caps).into_iter().flatten());
+            }
+        }
+        for (channels, groups) in [(8, 1), (6, 1), (16, 2)] {
+            let options = ConvOptions::new().groups(groups).stride([1, 2, 1]);
+            let options = options.padding(Padding::Explicit([[1; 2]; 3]));
+            let (x, weight) = (flat(&[1, 5, 6, 4, channels]), flat(&[8, 3, 3, 3, channels / groups]));
+            for caps in &devices {
+                plans.extend(conv_plans([&x, &weight], &options, dtype, caps).into_iter().flatten());
             }
         }
     }

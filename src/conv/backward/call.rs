@@ -53,25 +53,84 @@ pub fn conv2d_backward<T: Real>(
 ) -> Result<(Tensor<T>, Gradients)> {
     const OP: &str = "conv2d_backward";
     call(OP, || {
-        let geometry = ConvGeometry::new(OP, x.layout(), weight.layout(), options)?;
-        x.same_gpu(OP, weight)?;
-        x.same_gpu(OP, grad)?;
-        check_grad(OP, grad, geometry.output_shape())?;
-        if let Some(bias) = bias {
-            x.same_gpu(OP, bias)?;
-            check_bias(OP, bias, geometry.outputs)?;
-        }
+        let geometry = checked(OP, [x, weight, grad], bias, options)?;
         let of_x = input_gradient(OP, &geometry, weight, grad, None)?;
         let gradients = parameters(OP, &geometry, x, grad, bias.map(|_| grad))?;
         Ok((of_x, gradients))
     })
 }
 
-pub(super) fn check_grad<T: Real>(op: &'static str, grad: &Tensor<T>, shape: [usize; 4]) -> Result<()> {
+/// The backward pass of [`conv3d`](crate::conv::conv3d) (vector-Jacobian product), as [`conv2d_backward`] is that of
+/// [`conv2d`](crate::conv::conv2d).
+///
+/// # Shapes
+/// `x`, `weight` and `bias` as in [`conv3d`](crate::conv::conv3d), `grad` (batch, depth, height, width, outputs), any strides -> the
+/// gradient of `x`, in its shape, and those of the parameters, `weight` and `bias` in f32, added over all pixels.
+/// # Errors
+/// As [`conv3d`](crate::conv::conv3d); [`Error::Shape`] if `grad` does not have the result's shape; [`Error::Unsupported`] for several
+/// groups; [`Error::Limit`] if the result has more than $2^{24}$ pixels.
+/// # Precision
+/// As [`conv2d_backward`].
+/// # Launches
+/// For the gradient of `x` one for each phase of pixels that the same taps read, as many as the product of the strides; with strides
+/// along depth and height that do not divide the volume, one for each phase and volume. Two if sums are split among workgroups. One or
+/// two for that of the weight, and a product with ones for that of the bias; one before them to copy `grad` if its pixels are not at
+/// equal distances.
+/// ```
+/// # fn main() -> tilewise::Result<()> {
+/// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
+/// use tilewise::conv::{ConvOptions, conv3d_backward};
+///
+/// let x = gpu.tensor(&[1.0f32, 2.0, 3.0, 4.0], [1, 4, 1, 1, 1])?; // four planes
+/// let weight = gpu.tensor(&[10.0f32, 1.0], [1, 2, 1, 1, 1])?;
+/// let grad = gpu.tensor(&[1.0f32, 0.0, 1.0], [1, 3, 1, 1, 1])?;
+/// let (of_x, gradients) = conv3d_backward(&x, &weight, None, &ConvOptions::new(), &grad)?;
+/// assert_eq!(of_x.to_vec()?, [10.0, 1.0, 10.0, 1.0]);
+/// assert_eq!(gradients.get("weight").expect("it has a weight").to_vec()?, [4.0, 6.0]);
+/// # Ok(())
+/// # }
+/// ```
+pub fn conv3d_backward<T: Real>(
+    x: &Tensor<T>,
+    weight: &Tensor<T>,
+    bias: Option<&Tensor<T>>,
+    options: &ConvOptions<3>,
+    grad: &Tensor<T>,
+) -> Result<(Tensor<T>, Gradients)> {
+    const OP: &str = "conv3d_backward";
+    call(OP, || {
+        let geometry = checked(OP, [x, weight, grad], bias, options)?;
+        let has_lines = grad.layout().reshape(&[grad.len()]).is_ok();
+        let grad = &if has_lines { grad.clone() } else { grad.contiguous()? };
+        let of_x = input_gradient(OP, &geometry, weight, grad, None)?;
+        let gradients = parameters(OP, &geometry, x, grad, bias.map(|_| grad))?;
+        Ok((of_x, gradients))
+    })
+}
+
+/// The convolution, if its operands and the gradient of its result fit.
+fn checked<T: Real, const D: usize>(
+    op: &'static str,
+    [x, weight, grad]: [&Tensor<T>; 3],
+    bias: Option<&Tensor<T>>,
+    options: &ConvOptions<D>,
+) -> Result<ConvGeometry<D>> {
+    let geometry = ConvGeometry::new(op, x.layout(), weight.layout(), options)?;
+    x.same_gpu(op, weight)?;
+    x.same_gpu(op, grad)?;
+    check_grad(op, grad, &geometry.result_shape())?;
+    if let Some(bias) = bias {
+        x.same_gpu(op, bias)?;
+        check_bias(op, bias, geometry.outputs)?;
+    }
+    Ok(geometry)
+}
+
+pub(super) fn check_grad<T: Real>(op: &'static str, grad: &Tensor<T>, shape: &[usize]) -> Result<()> {
     if grad.shape() == shape {
         return Ok(());
     }
-    Err(Error::shapes(op, "the gradient must have the shape of the result", grad.shape(), &shape))
+    Err(Error::shapes(op, "the gradient must have the shape of the result", grad.shape(), shape))
 }
 
 pub(super) fn check_bias<T: Real>(op: &'static str, bias: &Tensor<T>, outputs: usize) -> Result<()> {
@@ -83,14 +142,14 @@ pub(super) fn check_bias<T: Real>(op: &'static str, bias: &Tensor<T>, outputs: u
 }
 
 /// The gradient of the images, plus a bias. Its operands were checked.
-pub(super) fn input_gradient<T: Real>(
+pub(super) fn input_gradient<T: Real, const D: usize>(
     op: &'static str,
-    geometry: &ConvGeometry,
+    geometry: &ConvGeometry<D>,
     weight: &Tensor<T>,
     grad: &Tensor<T>,
     bias: Option<&Tensor<T>>,
 ) -> Result<Tensor<T>> {
-    let (gpu, shape) = (grad.gpu(), geometry.input_shape());
+    let (gpu, shape) = (grad.gpu(), geometry.image_shape());
     if grad.is_empty() || shape.contains(&0) {
         return gpu.zeros(shape);
     }
@@ -104,14 +163,14 @@ pub(super) fn input_gradient<T: Real>(
 
 /// The gradients of the weight and, of a convolution with a bias, of `with_bias`: the gradient whose rows are summed for it. The
 /// operands were checked.
-pub(super) fn parameters<T: Real>(
+pub(super) fn parameters<T: Real, const D: usize>(
     op: &'static str,
-    geometry: &ConvGeometry,
+    geometry: &ConvGeometry<D>,
     x: &Tensor<T>,
     grad: &Tensor<T>,
     with_bias: Option<&Tensor<T>>,
 ) -> Result<Gradients> {
-    let (gpu, shape) = (grad.gpu(), geometry.weight_shape());
+    let (gpu, shape) = (grad.gpu(), geometry.kernel_shape());
     let mut gradients = Gradients::new();
     let of_weight = if grad.is_empty() || x.is_empty() {
         gpu.zeros(shape)?

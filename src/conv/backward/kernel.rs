@@ -60,7 +60,7 @@ impl ConvBackward {
         let wanted = u64::from(machine.cores) * u64::from(machine.workgroups_per_core) * u64::from(LANES);
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).div_ceil(self.units_of_part());
         let room = MOST_SUMS / (geometry.outputs * geometry.terms());
-        wanted.min(room).min(geometry.batch * geometry.axes[0].output).max(1)
+        wanted.min(room).min(geometry.batch * geometry.axes[1].output).max(1)
     }
 
     /// Workgroups.

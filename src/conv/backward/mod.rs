@@ -7,5 +7,5 @@ pub(crate) mod problem;
 mod product;
 mod transposed;
 
-pub use call::conv2d_backward;
+pub use call::{conv2d_backward, conv3d_backward};
 pub use transposed::{conv_transpose2d, conv_transpose2d_backward};

@@ -2,7 +2,7 @@
 //! up the sums of parts.
 
 use super::problem::{ConvBackward, ConvGradientOf};
-use super::product::NO_PRODUCT;
+use super::product::{NO_PRODUCT, NO_PRODUCT_OF_VOLUMES};
 use crate::Result;
 use crate::caps::Caps;
 use crate::kernel::Needs;
@@ -40,8 +40,11 @@ impl InWindows for ConvBackward {
     /// Operands: the gradient of the result; the weight, or the images for the gradient of the weight; the bias, if there is one; the
     /// gradient.
     fn plan_of_one(&self, caps: &Caps) -> Result<Plan> {
-        let direct = || self.direct_plan(caps);
-        self.kernels.choose((self.op, NO_PRODUCT), direct, || self.product_plan(caps), caps)
+        let products = || self.product_plan(caps);
+        if !self.geometry.is_of_images() {
+            return self.kernels.products_alone((self.op, NO_PRODUCT_OF_VOLUMES), products, caps);
+        }
+        self.kernels.choose((self.op, NO_PRODUCT), || self.direct_plan(caps), products, caps)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A checked gradient of a convolution, as plain data.
 
-use crate::conv::geometry::{ConvGeometry, gcd};
+use crate::conv::geometry::{ConvGeometry, gcd, volume_layout};
 use crate::conv::problem::ConvKernels;
 use crate::kernel::shader_dims;
 use crate::layout::{DType, Layout, dim};
@@ -58,11 +58,11 @@ pub enum ConvGradientOf {
     Weight,
 }
 
-/// A checked gradient of a convolution, for a gradient of its result. It is contiguous and not empty.
+/// A checked gradient of a convolution, for a gradient of its result. It is contiguous and not empty. Images are volumes of one plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConvBackward {
     pub(super) op: &'static str,
-    pub(super) geometry: ConvGeometry,
+    pub(super) geometry: ConvGeometry<3>,
     pub(super) of: ConvGradientOf,
     pub(super) dtype: DType,
     /// The weight for the gradient of the images, and the other way around.
@@ -79,26 +79,27 @@ impl ConvBackward {
     /// # Errors
     /// [`Error::Shape`] if an operand has another shape, or the gradient is empty; [`Error::Input`] for a type that operations do
     /// not compute with.
-    pub fn new(
+    pub fn new<const D: usize>(
         op: &'static str,
-        geometry: &ConvGeometry,
+        geometry: &ConvGeometry<D>,
         of: ConvGradientOf,
         [other, grad]: [&Layout; 2],
         dtype: DType,
     ) -> Result<Self> {
         dtype.check_computed(op)?;
         let shape = match of {
-            ConvGradientOf::Input => geometry.weight_shape(),
-            ConvGradientOf::Weight => geometry.input_shape(),
+            ConvGradientOf::Input => geometry.kernel_shape(),
+            ConvGradientOf::Weight => geometry.image_shape(),
         };
-        for (operand, shape) in [(other, shape), (grad, geometry.output_shape())] {
+        for (operand, shape) in [(other, shape), (grad, geometry.result_shape())] {
             if operand.shape() != shape || operand.is_empty() {
                 let rule = "the operands of a gradient must have the shapes of the convolution, and elements";
                 return Err(Error::shapes(op, rule, operand.shape(), &shape));
             }
         }
-        let [other, grad] = [other, grad].map(|operand| operand.in_window(dtype));
-        Ok(Self { op, geometry: *geometry, of, dtype, other, grad, bias: None, kernels: ConvKernels::Any })
+        let in_window = |operand| -> Result<Layout> { Ok(volume_layout(operand)?.in_window(dtype)) };
+        let (other, grad, geometry) = (in_window(other)?, in_window(grad)?, geometry.volume());
+        Ok(Self { op, geometry, of, dtype, other, grad, bias: None, kernels: ConvKernels::Any })
     }
 
     /// Adds a bias (channels) of the same type to the gradient of the images.
@@ -160,13 +161,14 @@ impl ConvBackward {
         for shape in [geometry.input_shape(), geometry.output_shape()] {
             dim(op, shape.iter().product())?;
         }
-        let axes = geometry.axes;
+        let [_, down, across] = geometry.axes;
+        let axes = [down, across];
         let places = |of: &Layout| -> Result<[u32; 4]> {
-            let [first, second, third] = [0, 1, 2].map(|axis| dim(op, of.strides()[axis]));
+            let [first, second, third] = [0, 2, 3].map(|axis| dim(op, of.strides()[axis]));
             Ok([dim(op, of.offset())?, first?, second?, third?])
         };
         let pair = |of: [usize; 2]| -> Result<[u32; 2]> { Ok([dim(op, of[0])?, dim(op, of[1])?]) };
-        let along = |of: &Layout| dim(op, of.strides()[3]);
+        let along = |of: &Layout| dim(op, of.strides()[4]);
         let (other, along_other) = (places(&self.other)?, along(&self.other)?);
         let ((x, along_x), (weight, along_weight)) = match self.of {
             ConvGradientOf::Input => (([0; 4], 0), (other, along_other)),

@@ -15,6 +15,10 @@ use crate::plan::{Draft, Operand, Plan, Problem, Region};
 pub(super) const NO_PRODUCT: &str = "one group; for the gradient of the images, strides of at most 4 that leave no pixel unread; for \
                                      that of the weight, pixels of the result's gradient at equal distances";
 
+/// What products of volumes take.
+pub(super) const NO_PRODUCT_OF_VOLUMES: &str = "one group; for the gradient of the weight, pixels of the result's gradient at equal \
+                                                distances";
+
 /// A product, and where its A, B and C begin in the regions of the gradient, the other operand and the result.
 pub(super) struct PhaseProduct {
     pub(super) product: GemmProblem,
@@ -40,56 +44,72 @@ impl ConvBackward {
         Ok(products.into_iter().map(pinned).collect())
     }
 
-    /// The gradient of the images: for each phase, the product of the windows of the gradient, whose taps go up and to the left, and
-    /// the weight as it is stored, whose rows are taps and outputs.
+    /// The gradient of the images: for each phase, the product of the windows of the gradient, whose taps go back, up and to the left,
+    /// and the weight as it is stored, whose rows are taps and outputs.
     fn of_images_as_products(&self) -> Result<Vec<PhaseProduct>> {
         let geometry = &self.geometry;
-        let [down, across] = &geometry.axes;
         // Checked, so that the number of pixels cannot overflow.
         let made = Layout::contiguous(self.op, &geometry.input_shape())?;
-        let rows = geometry.input_shape()[..3].iter().product();
+        let rows = geometry.input_shape()[..4].iter().product();
         if let Ok(a) = self.grad.reshape(&[rows, geometry.outputs])
             && geometry.is_pointwise()
         {
-            let strides = [0, 3].map(|axis| self.other.strides()[axis]);
+            let strides = [0, 4].map(|axis| self.other.strides()[axis]);
             let b = self.other.with_axes(&[geometry.outputs, geometry.channels], &strides);
             let c = made.reshape(&[rows, geometry.channels])?;
             let product = GemmProblem::new(&a, &b, &c, GemmTypes::new(self.dtype, self.dtype))?;
             return Ok(vec![self.with_bias(product, [a, b, c])?]);
         }
-        let (Some(down), Some(across)) = (StridePhase::all(down)?, StridePhase::all(across)?) else {
+        let is_of_volumes = !geometry.is_of_images();
+        let [deep, down, across] = geometry.axes.map(|axis| StridePhase::all(&axis, is_of_volumes));
+        let (Some(deep), Some(down), Some(across)) = (deep?, down?, across?) else {
             return Ok(Vec::new());
         };
         let mut products = Vec::new();
-        for first in &down {
-            for second in &across {
-                products.push(self.of_phase([*first, *second], &made)?);
+        for first in &deep {
+            for second in &down {
+                for third in &across {
+                    products.extend(self.of_phase([*first, *second, *third], &made)?);
+                }
             }
         }
         Ok(products)
     }
 
-    fn of_phase(&self, phases: [StridePhase; 2], made: &Layout) -> Result<PhaseProduct> {
+    /// The products of a phase: one, or one for each volume if rows of pixels of all have no two distances of matrices.
+    fn of_phase(&self, phases: [StridePhase; 3], made: &Layout) -> Result<Vec<PhaseProduct>> {
         let ConvGeometry { batch, channels, outputs, axes, .. } = self.geometry;
-        let [down, across] = phases;
-        let [of_output, of_line, of_column, of_channel] = [0, 1, 2, 3].map(|axis| self.other.strides()[axis]);
-        let strides = [down.step * of_line, across.step * of_column, of_output, of_channel];
-        let first = down.first_tap * of_line + across.first_tap * of_column;
+        let strides = self.other.strides();
+        let by_taps = [0, 1, 2].map(|axis| phases[axis].step * strides[axis + 1]);
+        let strides = [&by_taps[..], &[strides[0], strides[4]]].concat();
+        let first: usize = (0..3).map(|axis| phases[axis].first_tap * self.other.strides()[axis + 1]).sum();
+        let [deep, down, across] = phases.map(|phase| phase.taps);
         let b = self
             .other
-            .with_axes(&[down.taps, across.taps, outputs, channels], &strides)
+            .with_axes(&[deep, down, across, outputs, channels], &strides)
             .at(&strides, self.other.offset() + first);
-        let [of_image, of_line, of_column] = [0, 1, 2].map(|axis| made.strides()[axis]);
-        let strides = [of_image, axes[0].stride * of_line, axes[1].stride * of_column, 1];
-        let c = made
-            .with_axes(&[batch, down.pixels, across.pixels, channels], &strides)
-            .at(&strides, down.first * of_line + across.first * of_column);
-        // All pixels are the rows of a matrix; with strides, the lines of pixels are matrices.
-        let c = c.reshape(&[batch * down.pixels * across.pixels, channels]).unwrap_or(c);
-        let types = GemmTypes::new(self.dtype, self.dtype);
+        let pixels = phases.map(|phase| phase.pixels);
+        let of_pixels = [0, 1, 2].map(|axis| axes[axis].stride * made.strides()[axis + 1]);
+        let first: usize = (0..3).map(|axis| phases[axis].first * made.strides()[axis + 1]).sum();
         let windows = windows::of_gradient(phases)?;
-        let product = GemmProblem::of_windows([&self.grad, &b], windows, &c, types)?;
-        self.with_bias(product, [self.grad, b, c])
+        let of_images = |grad: Layout, images: usize, offset: usize| -> Result<Option<PhaseProduct>> {
+            let lines = [(images, made.strides()[0]), (pixels[0], of_pixels[0]), (pixels[1], of_pixels[1])];
+            let Some(c) = matrices(&[&lines[..], &[(pixels[2], of_pixels[2])]].concat(), channels) else {
+                return Ok(None);
+            };
+            let c = c.at(c.strides(), offset);
+            let types = GemmTypes::new(self.dtype, self.dtype);
+            let product = GemmProblem::of_windows([&grad, &b], windows, &c, types)?;
+            self.with_bias(product, [grad, b, c]).map(Some)
+        };
+        if let Some(product) = of_images(self.grad, batch, first)? {
+            return Ok(vec![product]);
+        }
+        let single = |image: usize| -> Result<Option<PhaseProduct>> {
+            let grad = self.grad.slice(0, image..=image)?;
+            of_images(grad, 1, first + image * made.strides()[0])
+        };
+        (0..batch).filter_map(|image| single(image).transpose()).collect()
     }
 
     fn with_bias(&self, product: GemmProblem, layouts: [Layout; 3]) -> Result<PhaseProduct> {
@@ -104,7 +124,7 @@ impl ConvBackward {
     fn of_weight_as_product(&self) -> Result<Option<PhaseProduct>> {
         let (op, geometry) = (self.op, &self.geometry);
         Layout::contiguous(op, &geometry.output_shape())?;
-        let pixels = geometry.output_shape()[..3].iter().product();
+        let pixels = geometry.output_shape()[..4].iter().product();
         let Ok(grad) = self.grad.reshape(&[pixels, geometry.outputs]) else { return Ok(None) };
         let a = grad.t();
         let c = Layout::contiguous(op, &[geometry.outputs, geometry.terms()])?;
@@ -157,4 +177,23 @@ impl ConvBackward {
         let splits = (most_sums / product.output().len()).max(1);
         product.split_k(SplitK::Splits(u32::try_from(splits).unwrap_or(1))).plan(caps)
     }
+}
+
+/// The matrices (batch, batch, m, n) of rows of pixels along these axes, of an extent and a stride, and of `channels` columns. None if
+/// more than three axes have strides of their own.
+fn matrices(axes: &[(usize, usize)], channels: usize) -> Option<Layout> {
+    let mut own: Vec<(usize, usize)> = Vec::new();
+    for &(extent, stride) in axes.iter().filter(|(extent, _)| *extent != 1) {
+        match own.last_mut() {
+            Some(last) if last.1 == extent * stride => *last = (last.0 * extent, stride),
+            _ => own.push((extent, stride)),
+        }
+    }
+    if own.is_empty() {
+        own.push((1, channels));
+    }
+    let (mut shape, mut strides): (Vec<_>, Vec<_>) = own.into_iter().unzip();
+    shape.push(channels);
+    strides.push(1);
+    (shape.len() <= 4).then(|| Layout::line(0).with_axes(&shape, &strides))
 }

@@ -81,7 +81,7 @@ pub fn conv_transpose2d_backward<T: Real>(
     call(OP, || {
         let geometry = checked(OP, [x, weight], bias, options, output_padding)?;
         x.same_gpu(OP, grad)?;
-        check_grad(OP, grad, geometry.input_shape())?;
+        check_grad(OP, grad, &geometry.input_shape())?;
         // The convolution whose gradient the transposed one is.
         let of_x = if x.is_empty() {
             x.gpu().zeros(x.shape())?
@@ -89,7 +89,7 @@ pub fn conv_transpose2d_backward<T: Real>(
             let (bias, scale_shift, residual) = (None, None, None);
             let layouts =
                 ConvLayouts { x: grad.layout(), weight: weight.layout(), bias, scale_shift, residual };
-            let problem = ConvProblem::of(geometry, &layouts, Activation::None, T::DTYPE);
+            let problem = ConvProblem::of(OP, geometry.volume(), &layouts, Activation::None, T::DTYPE)?;
             Tensor::computed(x.gpu(), &problem, &[grad.view(), weight.view()], &[], x.shape())?
         };
         let gradients = parameters(OP, &geometry, grad, x, bias.map(|_| grad))?;

@@ -225,7 +225,10 @@ impl KernelSpec for CoopKhr {
             None => kernel,
         };
         let kernel = match problem.window_b() {
-            Some(b) => kernel.param("B_READS", b as u32).param("GROUPS", u32::from(problem.has_groups())),
+            Some(b) => kernel
+                .param("B_READS", b as u32)
+                .param("GROUPS", u32::from(problem.has_groups()))
+                .param("DEPTH", u32::from(problem.volumes().is_some())),
             None => kernel,
         };
         let kernel = match short {

@@ -16,7 +16,7 @@ pub(super) enum OperandAxis {
 pub(super) struct OperandLines {
     extents: [u32; 2],
     pub(super) strides: [u32; 2],
-    starts: [u32; 5],
+    starts: [u32; 6],
     /// Whether the operand is always loaded along its outer axis: along k, its elements are no line.
     is_along_outer: bool,
 }
@@ -27,15 +27,19 @@ impl OperandLines {
         let (a, b) = (&problem.layouts.a, &problem.layouts.b);
         let (m, n, k) = (problem.m(), problem.n(), problem.k());
         let groups = problem.groups();
+        let [images, planes] = problem.volumes().map_or([0; 2], |of| [of.images[1], of.planes_of_b[1]]);
         let of_a = match problem.window_b() {
-            Some(WindowB::Lines | WindowB::Taps) => Self::of_windows(a, groups, k),
+            Some(WindowB::Lines | WindowB::Taps) => Self::of_windows(a, images, groups, k),
             Some(WindowB::Windows) | None => Self::within(a, [2, 3], m, problem),
         };
         let stored = Self::within(b, [3, 2], n, problem);
         let of_b = match problem.window_b() {
             None | Some(WindowB::Lines) => stored,
-            Some(WindowB::Taps) => Self { is_along_outer: true, ..stored },
-            Some(WindowB::Windows) => Self::of_windows(b, groups, n).turned(),
+            Some(WindowB::Taps) => {
+                let [offset, of_line, of_column, ..] = stored.starts;
+                Self { starts: [offset, of_line, of_column, planes, 0, 0], is_along_outer: true, ..stored }
+            }
+            Some(WindowB::Windows) => Self::of_windows(b, images, groups, n).turned(),
         };
         [of_a, of_b]
     }
@@ -46,14 +50,15 @@ impl OperandLines {
         Self { extents, strides, is_along_outer: true, ..self }
     }
 
-    /// The lines of windows of this image with groups of channels, of this length: the channels of its elements. The next window is not at a constant distance.
-    fn of_windows(image: &MatrixLayout, groups: u32, length: u32) -> Self {
+    /// The lines of windows of this image with groups of channels, of this length: the channels of its elements. The next window is not
+    /// at a constant distance. `images` is the stride of volumes.
+    fn of_windows(image: &MatrixLayout, images: u32, groups: u32, length: u32) -> Self {
         let [of_image, of_line, of_column, of_channel] = image.strides;
         let channels = image.shape[3] / groups;
         Self {
             extents: [u32::MAX, length],
             strides: [0, of_channel],
-            starts: [image.offset, of_image, of_line, of_column, channels],
+            starts: [image.offset, images, of_image, of_line, of_column, channels],
             is_along_outer: false,
         }
     }
@@ -68,7 +73,7 @@ impl OperandLines {
         Self {
             extents: [outer, problem.k()],
             strides: axes.map(|axis| of.strides[axis]),
-            starts: [of.offset, of.strides[0], of.strides[1], 0, 0],
+            starts: [of.offset, of.strides[0], of.strides[1], 0, 0, 0],
             is_along_outer: false,
         }
     }

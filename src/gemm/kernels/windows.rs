@@ -4,8 +4,8 @@ use super::stage::LoadSize;
 use crate::gemm::problem::{GemmKernel, GemmProblem, Tile, WindowB};
 use crate::kernel::Kernel;
 
-/// Bytes of a window in shared memory: `Window` of `gemm/windows.wgsl`.
-const WINDOW_BYTES: u32 = 12;
+/// Bytes of a window in shared memory: `Window` of `gemm/window_element.wgsl`, of images and of volumes.
+const WINDOW_BYTES: [u32; 2] = [12, 16];
 
 /// Bytes of shared memory for the windows of a workgroup, if A's rows are windows; modules have them if those of B are, too.
 pub(super) fn table_bytes(tile: &Tile, problem: &GemmProblem) -> u32 {
@@ -14,18 +14,20 @@ pub(super) fn table_bytes(tile: &Tile, problem: &GemmProblem) -> u32 {
         Some(WindowB::Windows) => tile.kernel == GemmKernel::CoopKhr,
         Some(WindowB::Lines | WindowB::Taps) => true,
     };
-    if has_table { tile.bm * WINDOW_BYTES } else { 0 }
+    if has_table { tile.bm * WINDOW_BYTES[usize::from(problem.volumes().is_some())] } else { 0 }
 }
 
-/// The variant of `gemm/windows.wgsl`.
-fn variant(b: WindowB) -> &'static str {
-    if b == WindowB::Windows { "rows_of_b" } else { "rows_of_a" }
+/// Fills the slot of `gemm/windows.wgsl`, and that of its axes.
+fn bind(kernel: Kernel, b: WindowB, problem: &GemmProblem) -> Kernel {
+    let rows = if b == WindowB::Windows { "rows_of_b" } else { "rows_of_a" };
+    let kernel = kernel.slot("windows", rows);
+    if problem.volumes().is_some() { kernel.slot("window_element", "of_volumes") } else { kernel }
 }
 
 /// Fills the slots of the tiled kernel.
 pub(super) fn bind_tiled(kernel: Kernel, problem: &GemmProblem) -> Kernel {
     let Some(b) = problem.window_b() else { return kernel };
-    let kernel = kernel.slot("windows", variant(b));
+    let kernel = bind(kernel, b, problem);
     match b {
         WindowB::Lines => kernel.slot("tiled_load_a", "windows"),
         WindowB::Taps => kernel.slot("tiled_load_a", "windows").slot("tiled_load_b", "taps"),
@@ -35,26 +37,27 @@ pub(super) fn bind_tiled(kernel: Kernel, problem: &GemmProblem) -> Kernel {
 
 /// Fills the slots of the dot kernel.
 pub(super) fn bind_dot(kernel: Kernel, problem: &GemmProblem) -> Kernel {
-    if problem.windows().is_some() {
-        kernel.slot("windows", "rows_of_a").slot("dot_load_a", "windows")
-    } else {
-        kernel
+    match problem.window_b() {
+        Some(b) => bind(kernel, b, problem).slot("dot_load_a", "windows"),
+        None => kernel,
     }
 }
 
 /// Fills the slots of the broadcast kernel.
 pub(super) fn bind_broadcast(kernel: Kernel, problem: &GemmProblem) -> Kernel {
-    match problem.window_b() {
-        None => kernel,
-        Some(WindowB::Lines | WindowB::Taps) => kernel.slot("broadcast_lines", "windows_of_a"),
-        Some(WindowB::Windows) => kernel.slot("broadcast_lines", "windows_of_b"),
-    }
+    let (Some(b), of_volumes) = (problem.window_b(), problem.volumes().is_some()) else { return kernel };
+    let (rows, planes) = match b {
+        WindowB::Lines | WindowB::Taps => ("windows_of_a", "broadcast_planes_of_a"),
+        WindowB::Windows => ("windows_of_b", "broadcast_planes_of_b"),
+    };
+    let kernel = kernel.slot("broadcast_lines", rows);
+    if of_volumes { kernel.slot(planes, "of_volumes") } else { kernel }
 }
 
 /// Fills the slot of the coop kernel for windows.
 pub(super) fn bind_coop(kernel: Kernel, problem: &GemmProblem) -> Kernel {
     match problem.window_b() {
-        Some(b) => kernel.slot("windows", variant(b)),
+        Some(b) => bind(kernel, b, problem),
         None => kernel,
     }
 }

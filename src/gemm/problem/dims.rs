@@ -2,7 +2,7 @@
 //! the layouts of the operands.
 
 use super::gemm::GemmProblem;
-use super::generated::{Generated, ImageWindows};
+use super::generated::{Generated, PlacedWindows, Volumes};
 use super::layouts::{BIAS, LINE_SCALES, Layouts, MatrixLayout, RESIDUAL};
 use super::of_windows::WindowB;
 use super::segments::Segments;
@@ -154,6 +154,18 @@ product_dims! {
         /// the reciprocals of the windows down and across
         per_down: u32 as f32,
         per_across: u32 as f32,
+        /// of volumes: the stride of planes, and that of B along the planes of taps, if the rows of A are windows
+        plane_stride: u32,
+        b_tap_plane: u32,
+        /// planes of a volume
+        depth: u32,
+        windows_deep: u32,
+        taps_down: u32,
+        /// planes from a window to the next, and in the upper 16 bits, with a sign, from a tap to the next
+        deep_steps: u32,
+        /// planes before the volume at which the first window begins
+        before_deep: u32 as i32,
+        reserved: u32,
     }
 }
 
@@ -272,7 +284,7 @@ impl GemmProblem {
     }
 
     /// The dims of a product with these windows.
-    pub(in crate::gemm) fn window_dims(&self, of: &ImageWindows) -> WindowDims {
+    pub(in crate::gemm) fn window_dims(&self, PlacedWindows { of, volumes }: &PlacedWindows) -> WindowDims {
         let image = if of.side == Side::A { &self.layouts.a } else { &self.layouts.b };
         let [_, height, width, channels] = image.shape;
         let channels = channels / of.groups;
@@ -283,32 +295,52 @@ impl GemmProblem {
         }
         let reciprocal = |of: u32| (1.0 / of.max(1) as f32).to_bits();
         let of_b = &self.layouts.b.strides;
-        let [b_tap_line, b_tap_column] = match self.window_b() {
-            Some(WindowB::Lines) => [of.taps[1] * channels * of_b[2], channels * of_b[2]],
-            Some(WindowB::Taps) => [of_b[0], of_b[1]],
-            Some(WindowB::Windows) | None => [0; 2],
+        let [_, taps_down, taps_across] = of.taps;
+        let [b_tap_plane, b_tap_line, b_tap_column] = match self.window_b() {
+            Some(WindowB::Lines) => {
+                let column = channels * of_b[2];
+                [taps_down * taps_across * column, taps_across * column, column]
+            }
+            Some(WindowB::Taps) => [volumes.map_or(0, |of| of.planes_of_b[1]), of_b[0], of_b[1]],
+            Some(WindowB::Windows) | None => [0; 3],
         };
+        let [image_stride, plane_stride, depth] = match volumes {
+            Some(Volumes { images, .. }) => [images[1], image.strides[0], image.shape[0]],
+            None => [image.strides[0], 0, 1],
+        };
+        let [dilation_deep, dilation_down, dilation_across] = of.dilation.map(i32::cast_unsigned);
+        let [before_deep, before_down, before_across] = of.before.map(i32::cast_unsigned);
+        let [windows_deep, windows_down, windows_across] = of.windows;
+        let [step_deep, step_down, step_across] = of.steps;
         WindowDims {
-            image_stride: image.strides[0],
+            image_stride,
             line_stride: image.strides[1],
             b_tap_line,
             b_tap_column,
             height,
             width,
             channels,
-            windows_down: of.windows[0],
-            windows_across: of.windows[1],
-            step_down: of.steps[0],
-            step_across: of.steps[1],
-            taps_across: of.taps[1],
-            dilation_down: of.dilation[0].cast_unsigned(),
-            dilation_across: of.dilation[1].cast_unsigned(),
-            before_down: of.before[0].cast_unsigned(),
-            before_across: of.before[1].cast_unsigned(),
+            windows_down,
+            windows_across,
+            step_down,
+            step_across,
+            taps_across,
+            dilation_down,
+            dilation_across,
+            before_down,
+            before_across,
             per_channel: reciprocal(channels),
-            per_tap: reciprocal(of.taps[1]),
-            per_down: reciprocal(of.windows[0]),
-            per_across: reciprocal(of.windows[1]),
+            per_tap: reciprocal(taps_across),
+            per_down: reciprocal(windows_down),
+            per_across: reciprocal(windows_across),
+            plane_stride,
+            b_tap_plane,
+            depth,
+            windows_deep,
+            taps_down,
+            deep_steps: dilation_deep << 16 | step_deep & 0xffff,
+            before_deep,
+            reserved: 0,
             ..beginning_with(&dims, size_of::<QuantisedDims>())
         }
     }

@@ -1,7 +1,7 @@
 //! A matrix product, checked.
 
 use super::epilogue::Epilogue;
-use super::generated::{Generated, GeneratedOperand, SignHalf};
+use super::generated::{Generated, GeneratedOperand, PlacedWindows, SignHalf};
 use super::layouts::{Layouts, MatrixLayout};
 use super::segments::Segments;
 use super::tile::{Pin, SplitK};
@@ -134,7 +134,7 @@ impl GemmProblem {
         let row_of_a = self.layouts.a.shape[3];
         match self.generated {
             Some(Generated::Segments(segments)) => segments.k,
-            Some(Generated::Windows(windows)) if windows.side == Side::A => windows.elements(row_of_a),
+            Some(Generated::Windows(PlacedWindows { of, .. })) if of.side == Side::A => of.elements(row_of_a),
             Some(_) | None => row_of_a,
         }
     }

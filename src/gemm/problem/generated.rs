@@ -16,7 +16,7 @@ pub(crate) enum Generated {
     /// The operands are looked up in a table for each segment of k, and A may be generated from two stored operands.
     Segments(Segments),
     /// The rows of an operand are windows of an image.
-    Windows(ImageWindows),
+    Windows(PlacedWindows),
 }
 
 /// An operand that is generated from a seed. These fields change the code of the kernel.
@@ -120,32 +120,59 @@ impl SignHalf {
 
 /// The largest number of elements of a window: kernels divide their indices in f32, exactly.
 pub(super) const MAX_WINDOW: u64 = 1 << 21;
+/// The largest number of lines of taps of a window of a volume: their reciprocal is computed by kernels, with a larger error.
+pub(super) const MAX_TAP_LINES: u64 = 1 << 20;
+/// The largest number of planes from a window of a volume to the next, and from a tap to the next: they share a word.
+pub(super) const MAX_PLANES_APART: u64 = (1 << 15) - 1;
 /// The largest number of windows that are rows of B: kernels divide their indices in f32, and correct the quotients by one.
 pub(super) const MAX_ROWS_OF_B: u64 = 1 << 24;
 
-/// The windows of an image (image, line, column, channel), of which each is a row of A or of B. The elements of a window are in the
-/// order tap line, tap column, channel. Elements outside of the image are zeros. The image's layout is in the place of the operand's.
+/// The windows of an image (image, plane, line, column, channel), of which each is a row of A or of B. The elements of a window are in the
+/// order tap plane, tap line, tap column, channel. Elements outside of the image are zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ImageWindows {
     /// The operand whose rows are windows.
     pub(crate) side: Side,
     /// The groups of the image's channels, of which each matrix of the batch reads one.
     pub(crate) groups: u32,
-    /// Windows down and across an image.
-    pub(crate) windows: [u32; 2],
-    /// Taps down and across a window.
-    pub(crate) taps: [u32; 2],
-    /// Lines and columns from a window to the next.
-    pub(crate) steps: [u32; 2],
-    /// Lines and columns from a tap to the next; negative if taps go up and to the left.
-    pub(crate) dilation: [i32; 2],
-    /// Lines above the image and columns before it at which the first window begins; negative within the image.
-    pub(crate) before: [i32; 2],
+    /// Windows along the depth of an image, down and across it.
+    pub(crate) windows: [u32; 3],
+    /// Taps of a window, likewise.
+    pub(crate) taps: [u32; 3],
+    /// Planes, lines and columns from a window to the next.
+    pub(crate) steps: [u32; 3],
+    /// Planes, lines and columns from a tap to the next; negative if taps go back, up and to the left.
+    pub(crate) dilation: [i32; 3],
+    /// Planes ahead of the image, lines above it and columns before it at which the first window begins; negative within the image.
+    pub(crate) before: [i32; 3],
+}
+
+/// The windows of a product, as its kernels read them. The image's layout is in the place of the operand's: (image, line, column,
+/// channel), or that of one volume, (plane, line, column, channel).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct PlacedWindows {
+    pub(crate) of: ImageWindows,
+    /// None if an image has one plane, which every window reads.
+    pub(crate) volumes: Option<Volumes>,
+}
+
+/// The axes of volumes that the layouts of operands do not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Volumes {
+    /// The volumes: their number and stride.
+    pub(crate) images: [u32; 2],
+    /// The planes of taps of a B whose rows are taps with strides of their own. One without stride in every other B.
+    pub(crate) planes_of_b: [u32; 2],
 }
 
 impl ImageWindows {
     /// The elements of a window of an image of this many channels.
     pub(super) fn elements(&self, channels: u32) -> u32 {
-        self.taps[0] * self.taps[1] * (channels / self.groups)
+        self.taps.iter().product::<u32>() * (channels / self.groups)
+    }
+
+    /// Whether images have one plane, which every window reads.
+    pub(super) fn are_flat(&self, planes: usize) -> bool {
+        planes == 1 && [self.taps[0], self.windows[0]] == [1; 2] && self.before[0] == 0
     }
 }

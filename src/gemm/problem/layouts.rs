@@ -21,7 +21,7 @@ pub(crate) struct MatrixLayout {
 pub(in crate::gemm) struct Layouts<L> {
     /// Rows are m, columns k. If A is generated, its strides are 0 and 1. In a product over segments, the axis before the rows
     /// is that of planes, here and in B, and columns are the elements of a segment. If A's rows are windows, the image (image,
-    /// line, column, channel), of whose channels each matrix of the batch has a group.
+    /// line, column, channel), or a volume (plane, line, column, channel), of whose channels each matrix of the batch has a group.
     pub(in crate::gemm) a: L,
     /// Rows are k, columns n. If half of B is generated, the other half. If its rows are windows, the image; if they are taps and
     /// channels of windows, (tap line, tap column, channel, n).

@@ -2,8 +2,9 @@
 
 use super::epilogue::{Epilogue, Scale};
 use super::gemm::GemmProblem;
-use super::generated::Generated;
+use super::generated::{Generated, PlacedWindows, Volumes};
 use super::layouts::{BIAS, Layouts, MatrixLayout};
+use super::of_windows::WindowB;
 use super::types::{GemmTypes, Side};
 use crate::Result;
 use crate::caps::Caps;
@@ -61,10 +62,19 @@ impl GemmProblem {
                 sources.extend(generated.seed.operand()?);
             }
             Some(Generated::SignHalf(_)) => b.name = "the stored half of B",
-            Some(Generated::Windows(windows)) => match windows.side {
-                Side::A => a.name = "the image",
-                Side::B => b.name = "the image",
-            },
+            Some(Generated::Windows(PlacedWindows { of, volumes })) => {
+                let image = if of.side == Side::A { &mut a } else { &mut b };
+                image.name = "the image";
+                if let Some(Volumes { images, planes_of_b }) = volumes {
+                    let with_first = |of: Layout, [extent, stride]: [u32; 2]| {
+                        of.with_axis(0, extent as usize, stride as usize)
+                    };
+                    image.layout = with_first(image.layout, images);
+                    if self.window_b() == Some(WindowB::Taps) {
+                        b.layout = with_first(b.layout, planes_of_b);
+                    }
+                }
+            }
             Some(Generated::Segments(segments)) => {
                 sources.push(table(segments.words.into()));
                 sources.extend(segments.y.map(|y| read("Y", ab, y.layout())));

@@ -6,7 +6,7 @@ use support::laid::view;
 use support::wgsl_conv::conv_plans;
 use tilewise::conv::{ConvOptions, Padding};
 use tilewise::gpu::DeviceType;
-use tilewise::{DType, Layout};
+use tilewise::{Caps, DType, Layout};
 
 /// Images, a weight, the groups and the options.
 type Case = ([usize; 4], [usize; 4], usize, ConvOptions);
@@ -47,7 +47,7 @@ fn cases(elements: usize) -> [Case; 16] {
 
 pub(crate) fn launches() -> Vec<Launch> {
     let devices = [caps().planned_for(DeviceType::Discrete), caps(), bare()];
-    let mut launches = Vec::new();
+    let mut launches = of_volumes(&devices);
     // Each case has one type: the types differ in how elements are loaded and stored, which other families run.
     for (which, dtype) in [DType::F32, DType::F16, DType::Bf16, DType::I8].into_iter().enumerate() {
         let cases = cases(WINDOW / dtype.size()).into_iter().enumerate();
@@ -64,6 +64,34 @@ pub(crate) fn launches() -> Vec<Launch> {
             for plan in conv_plans([&x, &weight], &options.groups(groups), dtype, caps) {
                 launches.extend(Launch::planned(&what, plan));
             }
+        }
+    }
+    launches
+}
+
+/// Volumes of many planes, of one axis alone, and with far strides, dilations and paddings.
+fn of_volumes(devices: &[Caps]) -> Vec<Launch> {
+    let most = WINDOW / 32;
+    let padded = |by| ConvOptions::<3>::new().padding(Padding::Explicit([[by; 2]; 3]));
+    let far = padded((1 << 29) - 8);
+    let cases = [
+        ([1, most / 1024, 16, 16, 4], [4, 3, 3, 3, 4], padded(1)),
+        ([most / 512, 8, 8, 8, 3], [5, 3, 2, 3, 3], padded(1).stride([2, 1, 2])),
+        ([1, most, 1, 1, 4], [4, 3, 1, 1, 4], padded(1)),
+        ([1, 4, 3, 5, 4], [4, 3, 3, 3, 4], far.stride([(1 << 15) - 1, 1 << 28, 1 << 27])),
+        (
+            [1, 4, 3, 5, 4],
+            [4, 2, 3, 2, 4],
+            far.stride([1 << 14, 1 << 27, 1 << 27]).dilation([1 << 14, 1 << 28, 1]),
+        ),
+    ];
+    let mut launches = Vec::new();
+    for (at, (x, weight, options)) in cases.into_iter().enumerate() {
+        let dtype = [DType::F32, DType::F16, DType::Bf16][at % 3];
+        let of = |shape: [usize; 5]| Layout::contiguous("test", &shape).unwrap();
+        let what = format!("convolution of {dtype} {x:?} by {weight:?} with {options:?}");
+        for plan in conv_plans([&of(x), &of(weight)], &options, dtype, &devices[at % devices.len()]) {
+            launches.extend(Launch::planned(&what, plan));
         }
     }
     launches

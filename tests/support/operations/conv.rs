@@ -3,7 +3,8 @@
 use super::{Row, World, row};
 use tilewise::conv::{
     ConvOptions, ConvScales, Convolution, Padding, SamePadding, batch_norm_terms, conv_transpose2d,
-    conv_transpose2d_backward, conv1d, conv2d, conv2d_backward, conv2d_quantised, fold_batch_norm,
+    conv_transpose2d_backward, conv1d, conv2d, conv2d_backward, conv2d_quantised, conv3d, conv3d_backward,
+    fold_batch_norm,
 };
 use tilewise::ops::RunningStatistics;
 use tilewise::{Activation, Result, Tensor};
@@ -19,7 +20,7 @@ fn weight(it: &World) -> Result<Tensor<f32>> {
 }
 
 /// The result has the shape of the images.
-fn same() -> ConvOptions {
+fn same<const D: usize>() -> ConvOptions<D> {
     ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd))
 }
 
@@ -50,6 +51,15 @@ pub(super) fn rows() -> Vec<Row> {
             let weight = it.mask.unsqueeze(1)?.unsqueeze(1)?;
             let scales = ConvScales { weight: Some(&it.row), ..ConvScales::default() };
             conv2d_quantised::<f32>(&x, &weight, scales, Some(&it.row), &same(), Activation::Relu)
+        }),
+        row("conv::conv3d", |it| {
+            let ([x, weight, _], bias) = operands(it)?;
+            conv3d(&x.unsqueeze(1)?, &weight.unsqueeze(1)?, Some(bias), &same())
+        }),
+        row("conv::conv3d_backward", |it| {
+            let ([x, weight, grad], bias) = operands(it)?;
+            let [x, weight, grad] = [x.unsqueeze(1)?, weight.unsqueeze(1)?, grad.unsqueeze(1)?];
+            conv3d_backward(&x, &weight, Some(bias), &same(), &grad)
         }),
         row("conv::conv_transpose2d", |it| {
             let ([x, weight, _], bias) = operands(it)?;

@@ -4,7 +4,7 @@ use crate::words::said::Said;
 use tilewise::conv::{
     BatchNorm2d, ChannelsFirst, Conv2d, ConvBnAct, ConvOptions, ConvScales, ConvTranspose2d, Convolution,
     Padding, SamePadding, batch_norm_terms, conv_transpose2d, conv_transpose2d_backward, conv1d, conv2d,
-    conv2d_backward, conv2d_quantised, fold_batch_norm,
+    conv2d_backward, conv2d_quantised, conv3d, conv3d_backward, fold_batch_norm,
 };
 use tilewise::ops::RunningStatistics;
 use tilewise::{Activation, F8E4M3, Gradients};
@@ -51,6 +51,56 @@ fn operands_of_convolutions_that_do_not_fit() {
     let (many, pixel) = (said.tensor(&[17, 1, 1, 4]), said.tensor(&[4, 1, 1, 4]));
     let far = options.padding(Padding::Explicit([[(1 << 29) - 1; 2]; 2]));
     said.says(|| conv2d(&many, &pixel, None, &far));
+    said.compare();
+}
+
+#[test]
+fn volumes_that_do_not_fit() {
+    let mut said = Said::new();
+    let [x, weight] = [[2, 5, 6, 7, 8], [4, 3, 3, 3, 8]].map(|shape| said.tensor(&shape));
+    let options = ConvOptions::new();
+    for shape in [
+        &[6, 7, 8][..],
+        &[2, 6, 7, 8],
+        &[2, 5, 6, 7, 9],
+        &[2, 8, 5, 6, 7],
+        &[2, 0, 6, 7, 8],
+        &[2, 2, 6, 7, 8],
+    ] {
+        let volumes = said.tensor(shape);
+        said.says(|| conv3d(&volumes, &weight, None, &options));
+    }
+    for shape in [&[4, 3, 3, 8][..], &[4, 8, 3, 3, 3], &[4, 3, 0, 3, 8], &[4, 3, 3, 3, 2]] {
+        let kernels = said.tensor(shape);
+        said.says(|| conv3d(&x, &kernels, None, &options));
+    }
+    let (both, first) = (said.tensor(&[2, 8, 5, 6, 7]), said.tensor(&[4, 8, 3, 3, 3]));
+    said.says(|| conv3d(&both, &first, None, &options));
+    for wrong in [
+        options.stride([0, 1, 1]),
+        options.dilation([1, 0, 1]),
+        options.dilation([3, 1, 1]), // the kernel is seven planes deep
+        options.groups(0),
+        options.groups(3),
+        options.padding(Padding::Explicit([[0, 1 << 30], [0, 0], [0, 0]])),
+    ] {
+        said.says(|| conv3d(&x, &weight, None, &wrong));
+    }
+    let (wrong, residual) = (said.tensor(&[3]), said.tensor(&[2, 3, 4, 5, 8]));
+    let convolution = Convolution::of_volumes(&x, &weight);
+    said.says(|| convolution.bias(&wrong).run());
+    said.says(|| convolution.residual(&residual).run());
+    let none = said.tensor(&[0, 5, 6, 7, 8]);
+    said.says(|| Convolution::of_volumes(&none, &weight).plan());
+    // More lines of taps than kernels divide.
+    let (deep, taps) = (said.tensor(&[1, 1, 1, 1, 1]), said.tensor(&[1, 1 << 11, 1 << 10, 1, 1]));
+    let same = options.padding(Padding::Same(SamePadding::ExtraAtEnd));
+    said.says(|| conv3d(&deep, &taps, None, &same));
+    let grad = said.tensor(&[2, 3, 4, 5, 4]);
+    said.says(|| conv3d_backward(&x, &weight, None, &options, &x));
+    said.says(|| conv3d_backward(&x, &weight, Some(&wrong), &options, &grad));
+    let of_group = said.tensor(&[4, 3, 3, 3, 4]);
+    said.says(|| conv3d_backward(&x, &of_group, None, &options.groups(2), &grad));
     said.compare();
 }
 
