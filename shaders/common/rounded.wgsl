@@ -1,9 +1,9 @@
 //! Rounds two elements to their storage type of 16 bits: `rounded(v)`, in f32. To the nearest, ties to even; overflow
 //! becomes infinity, NaN stays NaN, -0 and subnormals are preserved.
 //!
-//! This is the only place that rounds to these types, and each of its operations is exact: on bits, products with powers of two,
-//! and `round`, which goes to the nearest integer, ties to even, on every device. A conversion to f16 and back rounds nothing:
-//! Mesa's compilers remove the pair. `pack2x16float` truncates on GPUs of AMD and NVIDIA.
+//! Only this function and `pack_pair` round to these types, and each of their operations is exact: on bits, products with powers of
+//! two, and `round`, which goes to the nearest integer, ties to even, on every device. A conversion to f16 and back rounds
+//! nothing: Mesa's compilers remove the pair. `pack2x16float` truncates on GPUs of AMD and NVIDIA.
 
 //#variant f16
 fn rounded(v: vec2<f32>) -> vec2<f32> {

@@ -68,6 +68,19 @@ impl ChannelReads {
     }
 }
 
+/// Reads an operand in quads of channels, which are words of two if they are neighbours and have 16 bits.
+pub(super) fn read_quads(
+    to: &mut Writer,
+    name: &'static str,
+    (step, along): (u32, &str),
+    places: [u32; 4],
+    channels: u32,
+) {
+    to.moves = moves(step, places, channels);
+    to.read_words(name);
+    quads(to, name, along);
+}
+
 /// As [`ChannelReads::read`], of a weight: the only channel of a depthwise kernel is not in a quad.
 pub(super) fn read_weight(
     reads: ChannelReads,

@@ -25,15 +25,15 @@ const OF_PRODUCTS: f64 = 14.0;
 
 /// The pixels and the taps of an invocation along an axis.
 #[derive(Clone, Copy, Debug)]
-struct AxisTile {
-    pixels: u32,
+pub(super) struct AxisTile {
+    pub(super) pixels: u32,
     /// Taps that are summed together: all, or one.
-    taps: u32,
+    pub(super) taps: u32,
     /// Steps from pixel to pixel, and from tap to tap, in indices of the input that an invocation reads.
-    hop: u32,
-    gap: u32,
+    pub(super) hop: u32,
+    pub(super) gap: u32,
     /// The distance of these indices.
-    pace: u32,
+    pub(super) pace: u32,
 }
 
 /// The pixels and the taps of an invocation on a device.
@@ -53,7 +53,11 @@ impl AxisTile {
         if stride > FAR || dilation > FAR {
             return Self { pixels: 1, taps: 1, hop: 1, gap: 1, pace: 1 };
         }
-        let pixels = pixels.min(known(axis.output).next_power_of_two());
+        Self::with(axis, pixels.min(known(axis.output).next_power_of_two()), taps, reach)
+    }
+
+    fn with(axis: &ConvAxis, pixels: u32, taps: usize, reach: u32) -> Self {
+        let ConvAxis { stride, dilation, .. } = *axis;
         let single = Self { pixels, taps: 1, hop: 1, gap: 1, pace: known(stride) };
         if axis.taps > taps {
             return single;
@@ -64,8 +68,27 @@ impl AxisTile {
         if whole.reach() <= reach { whole } else { single }
     }
 
+    /// All taps of at most this number of pixels, so that tiles differ little in their pixels. None if there are more than `taps`, or if
+    /// pixels are far apart.
+    pub(super) fn even(axis: &ConvAxis, pixels: u32, taps: usize) -> Option<Self> {
+        if axis.stride > FAR || axis.dilation > FAR || axis.taps > taps {
+            return None;
+        }
+        let output = known(axis.output);
+        Some(Self::with(axis, output.div_ceil(output.div_ceil(pixels)), taps, u32::MAX))
+    }
+
+    /// The range of indices that are inside of the input in every tile, if tiles have no pixels past the end.
+    pub(super) fn inside(self, axis: &ConvAxis) -> [u32; 2] {
+        let ConvAxis { input, output, stride, before, .. } = *axis;
+        let last = (output - self.pixels as usize) * stride;
+        let of = |index: usize| index.div_ceil(self.pace as usize).min(self.reach() as usize);
+        let [first, end] = [before, (before + input).saturating_sub(last)].map(|index| known(of(index)));
+        [first, end.max(first)]
+    }
+
     /// The indices of the input that an invocation reads.
-    fn reach(self) -> u32 {
+    pub(super) fn reach(self) -> u32 {
         (self.pixels - 1) * self.hop + (self.taps - 1) * self.gap + 1
     }
 }
@@ -138,15 +161,9 @@ impl ConvTile {
         let channels = if self.reads == ChannelReads::Depthwise { d.outputs } else { d.group_channels };
         self.reads.read(&mut to, "x", (d.along[0], "dims.along.x"), d.x, channels);
         read_weight(self.reads, &mut to, (d.along[1], "dims.along.y"), d.weight, channels);
-        let has_residual = epilogue(&mut to, problem, d, caps);
+        let words = epilogue(&mut to, problem, d, caps);
         (to.format, to.moves) = (format, moves(1, [d.outputs; 4], d.outputs));
         to.write("y");
-        let words = [
-            (problem.bias.is_some(), " bias"),
-            (problem.scale_shift.is_some(), " scale shift"),
-            (has_residual, " residual"),
-        ];
-        let words: String = words.iter().filter_map(|&(is_there, word)| is_there.then_some(word)).collect();
         to.done(format!("{:?} of {}{words}", self.reads, problem.dtype))
     }
 }
@@ -158,8 +175,8 @@ impl fmt::Display for ConvTile {
     }
 }
 
-/// The operands of the epilogue, and the functions that apply it. Returns whether there is a residual.
-fn epilogue(to: &mut Writer, problem: &ConvProblem, d: &ConvDims, caps: &Caps) -> bool {
+/// The operands of the epilogue, and the functions that apply it. Returns what there is, in words.
+pub(super) fn epilogue(to: &mut Writer, problem: &ConvProblem, d: &ConvDims, caps: &Caps) -> String {
     let of_channel = |name: &str| {
         format!(
             "load_quad_{name}(dims.{name}.x + first * dims.{name}.y, dims.{name}.y, dims.outputs - first)"
@@ -198,5 +215,10 @@ fn epilogue(to: &mut Writer, problem: &ConvProblem, d: &ConvDims, caps: &Caps) -
     );
     let head = "finished(image: u32, row: u32, column: u32, group: u32, terms: ChannelTerms, sums: vec4<f32>) -> vec4<f32>";
     to.function(head, &format!("{body}    return v;\n"));
-    problem.residual.is_some()
+    let words = [
+        (problem.bias.is_some(), " bias"),
+        (problem.scale_shift.is_some(), " scale shift"),
+        (problem.residual.is_some(), " residual"),
+    ];
+    words.iter().filter_map(|&(is_there, word)| is_there.then_some(word)).collect()
 }

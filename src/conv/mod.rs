@@ -1,6 +1,7 @@
 //! Convolutions of images that are stored channels last.
 //!
-//! Data flows one way: `geometry` (extents, checked), `problem`, `direct` (the kernel), `plan` with its `candidates`, then `call`, then `layer`.
+//! Data flows one way: `geometry` (extents, checked), `problem`, `direct` and `depthwise` (the kernels), `plan` with its `candidates`, then
+//! `call`, then `layer`.
 
 pub(crate) mod backward;
 mod batch_norm;
@@ -9,6 +10,7 @@ mod candidates;
 mod channel_reads;
 mod channels_first;
 mod conv1d;
+mod depthwise;
 mod direct;
 mod extents;
 pub(crate) mod geometry;

@@ -1,5 +1,6 @@
 //! The plan of a convolution: one step, or one for each window of images.
 
+use super::depthwise::DepthwiseTile;
 use super::direct::ConvTile;
 use super::problem::{ConvKernels, ConvProblem};
 use crate::caps::Caps;
@@ -96,19 +97,29 @@ const NO_PRODUCT: &str = "groups of eight channels and outputs or more, unless t
 const NO_PRODUCT_OF_VOLUMES: &str = "a kernel of products: volumes have no other";
 
 impl ConvProblem {
-    /// The plan of the direct kernel: one step.
+    /// The plan of the kernels that are no products: one step.
     fn direct_plan(&self, caps: &Caps) -> Result<Plan> {
         let mut draft = Draft::new(self.op, &[], caps);
         let args = draft.operands(&self.operands()?);
-        let tile = ConvTile::of(self, caps);
-        let dims = tile.dims(self.dims()?);
+        let dims = self.dims()?;
+        let (tile, blocks, dims, times, kernel, lanes) = match DepthwiseTile::of(self, caps) {
+            Some(tile) => {
+                let (dims, blocks) = (tile.dims(dims), tile.blocks(self));
+                (tile.to_string(), blocks, dims, 1.0, tile.kernel(self, &dims, caps), tile.lanes)
+            }
+            None => {
+                let tile = ConvTile::of(self, caps);
+                let (dims, blocks) = (tile.dims(dims), tile.blocks(&dims));
+                (tile.to_string(), blocks, dims, tile.slowness(), tile.kernel(self, &dims, caps), tile.lanes)
+            }
+        };
         draft.step(NewStep {
             tile: format!("{tile}, {}", self.dtype),
-            blocks: tile.blocks(&dims),
+            blocks,
             dims: Dims::of(&dims),
             flops: Flops::of_f32(self.flops()),
-            time: Time::SlowArithmetic { times: tile.slowness() },
-            ..NewStep::of(tile.kernel(self, &dims, caps), Needs::of(tile.lanes, 0), &args)
+            time: Time::SlowArithmetic { times },
+            ..NewStep::of(kernel, Needs::of(lanes, 0), &args)
         })?;
         Ok(draft.finish())
     }

@@ -18,7 +18,7 @@ pub(super) const fn name(axes: usize) -> &'static str {
 }
 
 shader_dims! {
-    /// The uniform of `shaders/conv/direct.wgsl`, in elements. Pairs are of rows and columns.
+    /// The uniform of `shaders/conv/direct.wgsl` and `shaders/conv/depthwise.wgsl`, in elements. Pairs are of rows and columns.
     pub struct ConvDims {
         /// of X: the first element in its binding, then the strides of image, row and column
         x: [u32; 4],

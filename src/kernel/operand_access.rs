@@ -17,17 +17,19 @@ pub(crate) struct OperandAccess {
     store: Option<AccessWidth>,
     /// Whether stored values are already rounded.
     is_rounded: bool,
+    /// Whether pairs of f16 are rounded and packed at once.
+    is_at_once: bool,
 }
 
 impl OperandAccess {
     /// Access to an operand that is only read.
     pub(crate) const fn read(format: StorageFormat, width: AccessWidth) -> Self {
-        Self { format, load: Some(width), store: None, is_rounded: false }
+        Self { format, load: Some(width), store: None, is_rounded: false, is_at_once: false }
     }
 
     /// Access to an operand that is only written.
     pub(crate) const fn write(format: StorageFormat, width: AccessWidth) -> Self {
-        Self { format, load: None, store: Some(width), is_rounded: false }
+        Self { format, load: None, store: Some(width), is_rounded: false, is_at_once: false }
     }
 
     /// Access to a result of which each invocation writes up to four elements: in pairs, if a word holds two, all `strides` along
@@ -47,6 +49,11 @@ impl OperandAccess {
     /// on devices with f16 in shaders too.
     pub(crate) const fn write_rounded() -> Self {
         Self { is_rounded: true, ..Self::write(StorageFormat::PackedF16, AccessWidth::Four) }
+    }
+
+    /// Access to an operand that is written in quads ([`Kernel::quads`]), as words of two f16, on devices with f16 in shaders too.
+    pub(crate) const fn write_words() -> Self {
+        Self { is_at_once: true, ..Self::write(StorageFormat::PackedF16, AccessWidth::Four) }
     }
 
     /// The same access, which also reads the operand with vectors of `width`.
@@ -139,7 +146,12 @@ impl OperandAccess {
 
     /// The variant of the slot `pack_pair` (`shaders/common/pack_pair.wgsl`), if stores pack pairs.
     fn pack_variant(self) -> Option<&'static str> {
-        self.packs_pairs().then_some(if self.format == StorageFormat::Bf16 { "bf16" } else { "f16" })
+        let variant = match self.format {
+            StorageFormat::Bf16 => "bf16",
+            _ if self.is_at_once => "f16_at_once",
+            _ => "f16",
+        };
+        self.packs_pairs().then_some(variant)
     }
 }
 

@@ -78,6 +78,16 @@ impl Writer {
         }
     }
 
+    /// As [`write`](Self::write), in words if elements are f16 and move in vectors, even on devices with f16 in shaders: these may
+    /// convert to f16 in software.
+    pub(crate) fn write_words(&mut self, name: &'static str) {
+        if self.has_words() {
+            self.write_by(name, OperandAccess::write_words());
+        } else {
+            self.write(name);
+        }
+    }
+
     fn write_by(&mut self, name: &'static str, access: OperandAccess) {
         self.bind(name, access);
         let by = match self.moves {

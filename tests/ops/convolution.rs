@@ -201,7 +201,7 @@ fn convolutions_agree_with_their_definition() {
         }
     }
     let run = |turn: &Turn, forms: &mut Forms| for_all_types_and_a_gpu!(turn, test, forms);
-    forms::sweep(60, run);
+    forms::sweep(68, run);
 }
 
 /// The digits tell which elements a window has: x times powers of ten. The numbers of ONNX, TensorFlow and JAX.

@@ -85,7 +85,13 @@ fn every_kernel_is_valid_and_as_large_as_its_tile_says() {
             assert_eq!(shader_interface(&text).as_ref(), Ok(&declared(&module)), "{kernel}");
             // Casts compute with bits alone.
             let options = kernel.to_string()[kernel.shader().len()..].replace("bf16", "");
-            let wants_f16 = kernel.shader() != "ops/cast" && options.contains("f16");
+            // This kernel moves quads of f16 as words.
+            let of_units = |option: &str| option.contains("_unit=") && option.contains("f16");
+            let wants_f16 = match kernel.shader() {
+                "ops/cast" => false,
+                "conv/depthwise" => options.split(' ').any(of_units),
+                _ => options.contains("f16"),
+            };
             assert_eq!(text.contains("enable f16;"), caps.f16 && wants_f16, "{kernel}");
             let [main] = &module.entry_points[..] else { panic!("{kernel}: one entry point") };
             assert_eq!(main.name, "main", "{kernel}");

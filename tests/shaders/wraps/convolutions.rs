@@ -11,7 +11,7 @@ use tilewise::{Caps, DType, Layout};
 /// Images, a weight, the groups and the options.
 type Case = ([usize; 4], [usize; 4], usize, ConvOptions);
 
-fn cases(elements: usize) -> [Case; 16] {
+fn cases(elements: usize) -> [Case; 18] {
     let padded = |by| ConvOptions::new().padding(Padding::Explicit([[by; 2]; 2]));
     let most = elements / 8;
     [
@@ -42,6 +42,8 @@ fn cases(elements: usize) -> [Case; 16] {
         ([1, 64, most / 1024, 12], [12, 3, 3, 12], 1, padded(1)), // elements of f16
         ([1, most / 4, 4, 4], [4, most / 4, 1, 4], 1, padded(0)),
         ([1, 64, most / 2048, 32], [32, 3, 3, 8], 4, padded(1)),
+        ([1, 64, most / 1024, 16], [16, 3, 3, 1], 16, padded(1).stride([2, 1])),
+        ([1, 4, 5, 4], [4, 3, 3, 1], 4, padded((1 << 29) - 8).stride([1 << 20; 2]).dilation([1 << 20; 2])),
     ]
 }
 
