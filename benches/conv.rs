@@ -17,6 +17,8 @@ use tilewise::{Activation, DType, Fill, Gemm, Real, Result, Tensor, f16};
 /// Heights and widths of images.
 const SIZES: ByDevice<&[usize]> = ByDevice { software: &[56], gpu: &[56] };
 const IMAGES: usize = 4;
+/// The number of small images, and their height and width.
+const SMALL: [usize; 2] = [16, 7];
 
 /// What is timed, and against what.
 #[derive(Clone, Copy)]
@@ -29,16 +31,19 @@ enum Case {
     Fused,
     /// The gradient of the weight, against the product of the windows and the gradient of the result.
     WeightGradient,
+    /// The same of small images.
+    SmallWeightGradient,
 }
 
 /// Names, input and output channels, and heights and widths of kernels.
-const CASES: [(&str, Case, [usize; 3]); 6] = [
+const CASES: [(&str, Case, [usize; 3]); 7] = [
     ("3x3", Case::Product, [64, 64, 3]),
     ("3x3, odd channels", Case::Product, [67, 129, 3]),
     ("1x1", Case::Product, [64, 256, 1]),
     ("depthwise 3x3", Case::Depthwise, [128, 128, 3]),
     ("fused 3x3", Case::Fused, [64, 64, 3]),
     ("weight gradient 3x3", Case::WeightGradient, [64, 64, 3]),
+    ("weight gradient 3x3, small images", Case::SmallWeightGradient, [128, 128, 3]),
 ];
 
 pub(crate) fn main() -> ExitCode {
@@ -71,18 +76,20 @@ fn measure<T: Real>(
     [channels, outputs, kernel]: [usize; 3],
 ) -> Result<()> {
     let gpu = &session.gpu;
+    let of_weight = matches!(case, Case::WeightGradient | Case::SmallWeightGradient);
+    let [images, edge] = if matches!(case, Case::SmallWeightGradient) { SMALL } else { [IMAGES, edge] };
     let groups = if matches!(case, Case::Depthwise) { channels } else { 1 };
     let same = Padding::Explicit([[kernel / 2; 2]; 2]);
     let options = ConvOptions::new().padding(same).groups(groups);
-    let (pixels, terms) = (IMAGES * edge * edge, kernel * kernel * channels / groups);
+    let (pixels, terms) = (images * edge * edge, kernel * kernel * channels / groups);
     // Only where a product is the baseline.
-    let stored = if matches!(case, Case::Product | Case::WeightGradient) { terms } else { 1 };
+    let stored = if of_weight || matches!(case, Case::Product) { terms } else { 1 };
     let bytes = pixels * (channels + stored) * size_of::<T>();
     let sets = Turns::of(gpu, bytes).sets(|| {
         Ok(Set {
-            x: gpu.random::<T>([IMAGES, edge, edge, channels], Fill::Uniform, 1)?,
+            x: gpu.random::<T>([images, edge, edge, channels], Fill::Uniform, 1)?,
             weight: gpu.random::<T>([outputs, kernel, kernel, channels / groups], Fill::Uniform, 2)?,
-            grad: gpu.random::<T>([IMAGES, edge, edge, outputs], Fill::Uniform, 3)?,
+            grad: gpu.random::<T>([images, edge, edge, outputs], Fill::Uniform, 3)?,
             windows: gpu.random::<T>([pixels, stored], Fill::Uniform, 4)?,
         })
     })?;
@@ -112,7 +119,7 @@ fn measure<T: Real>(
             let own = Side::launches(gpu, &fused(0).plan()?, TOGETHER, |at| fused(at).run().map(drop))?;
             (own, convolution()?, "the convolution alone")
         }
-        Case::WeightGradient => {
+        Case::WeightGradient | Case::SmallWeightGradient => {
             (size, types) = ([outputs, terms, pixels], [T::DTYPE, DType::F32]);
             let [x, weight, grad] = [&sets[0].x, &sets[0].weight, &sets[0].grad].map(Tensor::layout);
             let geometry = ConvGeometry::new("conv", x, weight, &options)?;

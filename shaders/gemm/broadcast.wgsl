@@ -35,17 +35,13 @@ const GROUP: u32 = 8u; // rows of blocks
 //#slot save x=c default element
 
 //#slot broadcast_lines default memory
+//#slot windows default none
 
 // Four elements of a column of A, at the same addresses for all invocations: a processor loads each once. `step` is their distance
 // along k from the places of the rows.
 fn a_quad(rows: FourRows, step: u32) -> vec4<f32> {
     let at = rows.at + step;
     return in_rows(rows, vec4<f32>(load_a(at.x), load_a(at.y), load_a(at.z), load_a(at.w)));
-}
-
-// An element of a column of B, `step` from the place of the column in the run.
-fn b_value(column: ColumnInRun, step: u32) -> f32 {
-    return in_column(column, load_b(column.at + step));
 }
 
 // Stores an element of C, unless it is past the edges.
@@ -88,70 +84,67 @@ fn main(
     for (var j = 0u; j < TN; j++) {
         columns[j] = column_of_b(min(col0 + j * LANES, dims.n - 1u));
     }
-    let b_step = step_of_b();
 
     hold_rows(row0);
 
     // Four rows of a column each.
     var sums: array<array<vec4<f32>, TN>, BM / 4u>;
-    var stretch = k_begin; // its end, as `end` is that of a run
-    for (var first_run = k_begin; first_run < k_end; first_run = stretch) {
-        stretch = stretch_end(first_run, k_end);
-        var end = first_run;
-        for (var begin = first_run; begin < stretch; begin = end) {
-            end = run_end(begin, stretch);
-            // The places of the rows of A and the columns of B at the start of the run.
-            var a_from: array<FourRows, BM / 4u>;
+    var end = k_begin; // that of the previous run
+    for (var begin = k_begin; begin < k_end; begin = end) {
+        end = run_end(begin, k_end);
+        // The places of the rows of A and the columns of B at the start of the run.
+        var a_from: array<FourRows, BM / 4u>;
+        //#unroll
+        for (var i = 0u; i < BM / 4u; i++) {
+            a_from[i] = four_rows(i, begin);
+        }
+        var b_from: array<ColumnInRun, TN>;
+        //#unroll
+        for (var j = 0u; j < TN; j++) {
+            b_from[j] = in_run(columns[j], begin);
+        }
+        var k_left = begin; // the end of the whole steps of BK
+        for (var k0 = begin; k0 + BK <= end; k0 += BK) {
+            var b_rows: array<array<f32, TN>, BK>;
             //#unroll
-            for (var i = 0u; i < BM / 4u; i++) {
-                a_from[i] = four_rows(i, begin);
-            }
-            var b_from: array<ColumnInRun, TN>;
-            //#unroll
-            for (var j = 0u; j < TN; j++) {
-                b_from[j] = in_run(columns[j], begin);
-            }
-            var k_left = begin; // the end of the whole steps of BK
-            for (var k0 = begin; k0 + BK <= end; k0 += BK) {
-                var b_rows: array<array<f32, TN>, BK>;
-                //#unroll
-                for (var kk = 0u; kk < BK; kk++) {
-                    //#unroll
-                    for (var j = 0u; j < TN; j++) {
-                        b_rows[kk][j] = b_value(b_from[j], (k0 + kk - begin) * b_step);
-                    }
-                }
-                //#unroll
-                for (var i = 0u; i < BM / 4u; i++) {
-                    var a_cols: array<vec4<f32>, BK>;
-                    //#unroll
-                    for (var kk = 0u; kk < BK; kk++) {
-                        a_cols[kk] = a_quad(a_from[i], (k0 + kk - begin) * dims.a_k);
-                    }
-                    // NOTE: a sum takes all products of the step at once, so it is loaded into a register once for BK of them.
-                    //#unroll
-                    for (var j = 0u; j < TN; j++) {
-                        //#unroll
-                        for (var kk = 0u; kk < BK; kk++) {
-                            sums[i][j] = fma(a_cols[kk], vec4<f32>(b_rows[kk][j]), sums[i][j]);
-                        }
-                    }
-                }
-                k_left = k0 + BK;
-            }
-            for (var k_at = k_left; k_at < end; k_at++) {
-                var b_row: array<f32, TN>;
+            for (var kk = 0u; kk < BK; kk++) {
+                let row = row_of_b(k0 + kk, begin);
                 //#unroll
                 for (var j = 0u; j < TN; j++) {
-                    b_row[j] = b_value(b_from[j], (k_at - begin) * b_step);
+                    b_rows[kk][j] = b_value(b_from[j], row);
                 }
+            }
+            //#unroll
+            for (var i = 0u; i < BM / 4u; i++) {
+                var a_cols: array<vec4<f32>, BK>;
                 //#unroll
-                for (var i = 0u; i < BM / 4u; i++) {
-                    let a_col = a_quad(a_from[i], (k_at - begin) * dims.a_k);
+                for (var kk = 0u; kk < BK; kk++) {
+                    a_cols[kk] = a_quad(a_from[i], (k0 + kk - begin) * dims.a_k);
+                }
+                // NOTE: a sum takes all products of the step at once, so it is loaded into a register once for BK of them.
+                //#unroll
+                for (var j = 0u; j < TN; j++) {
                     //#unroll
-                    for (var j = 0u; j < TN; j++) {
-                        sums[i][j] = fma(a_col, vec4<f32>(b_row[j]), sums[i][j]);
+                    for (var kk = 0u; kk < BK; kk++) {
+                        sums[i][j] = fma(a_cols[kk], vec4<f32>(b_rows[kk][j]), sums[i][j]);
                     }
+                }
+            }
+            k_left = k0 + BK;
+        }
+        for (var k_at = k_left; k_at < end; k_at++) {
+            let row = row_of_b(k_at, begin);
+            var b_row: array<f32, TN>;
+            //#unroll
+            for (var j = 0u; j < TN; j++) {
+                b_row[j] = b_value(b_from[j], row);
+            }
+            //#unroll
+            for (var i = 0u; i < BM / 4u; i++) {
+                let a_col = a_quad(a_from[i], (k_at - begin) * dims.a_k);
+                //#unroll
+                for (var j = 0u; j < TN; j++) {
+                    sums[i][j] = fma(a_col, vec4<f32>(b_row[j]), sums[i][j]);
                 }
             }
         }

@@ -14,10 +14,15 @@ fn column_of_b(column: u32) -> Column {
     return Column(matrices.b_offset + column * dims.b_outer);
 }
 
-fn step_of_b() -> u32 {
-    return dims.b_k;
+// An index along k of the run: its distance from the start.
+struct RowInRun {
+    step: u32,
 }
 
-fn in_column(column: ColumnInRun, value: f32) -> f32 {
-    return value;
+fn row_of_b(k: u32, begin: u32) -> RowInRun {
+    return RowInRun((k - begin) * dims.b_k);
+}
+
+fn b_value(column: ColumnInRun, row: RowInRun) -> f32 {
+    return load_b(column.at + row.step);
 }

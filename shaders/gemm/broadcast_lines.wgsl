@@ -1,18 +1,13 @@
 //! Rows of A in fours and columns of B, of a kernel whose invocations all read the same elements of A. `hold_rows(row0)` is called
 //! before A is read; past the last row, it is repeated. `run_end(k, k_end)` is the end of the run of k from `k` in which elements
-//! of a row are dims.a_k apart, and those of a column `step_of_b()`; `stretch_end(k, k_end)` is that of the runs that repeat.
-//! `four_rows(i, k)` says where rows 4 i to 4 i + 3 have their elements at `k`, the start of a run, and `in_run(column, k)` where a
-//! column does, which `column_of_b(column)` returns; `in_rows(rows, values)` and `in_column(column, value)` replace what has no
-//! place in memory by zeros.
+//! of a row are dims.a_k apart. `four_rows(i, k)` says where rows 4 i to 4 i + 3 have their elements at `k`, the start of a run, and
+//! `in_run(column, k)` where a column does, which `column_of_b(column)` returns. `row_of_b(k, begin)` is what all columns share at k in
+//! the run from `begin` on, and `b_value(column, row)` an element. `in_rows(rows, values)` replaces what has no place in memory by zeros.
 
 //#variant memory
 // Both are stored.
 //#import broadcast_stored
 //#import broadcast_column
-
-fn stretch_end(k: u32, k_end: u32) -> u32 {
-    return k_end;
-}
 
 fn run_end(k: u32, k_end: u32) -> u32 {
     return k_end;
@@ -49,10 +44,6 @@ fn hold_rows(row0: u32) {
     }
 }
 
-fn stretch_end(k: u32, k_end: u32) -> u32 {
-    return k_end;
-}
-
 fn run_end(k: u32, k_end: u32) -> u32 {
     return min(k_end, (k / dims.channels + 1u) * dims.channels);
 }
@@ -83,75 +74,58 @@ fn in_run(column: Column, k: u32) -> ColumnInRun {
 }
 
 //#variant windows_of_b
-// The rows of B are windows of an image. A run consists of windows of a line that are inside of the image with all of their columns,
-// or of one other window.
+// The rows of B are windows of an image. All of k is one run: the window at k is found once for all columns.
 //#import broadcast_stored
 //#slot broadcast_planes_of_b default of_images
 
-// A column: the line of its tap, the column that it reads, and the place of its channel.
+// A column: the plane, the line and the column of its tap, and its distance from a window's first element.
 struct Column {
-    tap_line: u32,
+    plane: i32,
+    line: i32,
     column: i32,
-    channel: u32,
+    place: u32,
 }
 
-// The same in a run: the place at its start.
-struct ColumnInRun {
-    at: u32,
-    is_inside: bool,
+alias ColumnInRun = Column;
+
+// The window at an index along k: the plane, the line, the column and the place of its first element, which may be outside of the image.
+struct RowInRun {
+    plane: i32,
+    line: i32,
+    column: i32,
+    place: u32,
+}
+
+fn run_end(k: u32, k_end: u32) -> u32 {
+    return k_end;
 }
 
 fn column_of_b(column: u32) -> Column {
     let tap = column / dims.channels;
-    return Column(
-        tap / dims.taps_across,
-        i32(tap % dims.taps_across) * dims.dilation_across,
-        column % dims.channels * dims.b_outer,
-    );
+    let tap_line = tap / dims.taps_across;
+    let plane = plane_of_taps(tap_line);
+    let line = i32(line_in_plane(tap_line)) * dims.dilation_down;
+    let across = i32(tap % dims.taps_across) * dims.dilation_across;
+    let in_plane = u32(line) * dims.line_stride + u32(across) * dims.b_k;
+    return Column(plane, line, across, plane_place(plane) + in_plane + column % dims.channels * dims.b_outer);
 }
 
-// A run has one window if windows are as far apart as an image is wide.
-fn step_of_b() -> u32 {
-    return min(dims.step_across, dims.width) * dims.b_k;
+fn in_run(column: Column, k: u32) -> Column {
+    return column;
 }
 
-// The first window of a line with all of its columns inside of the image, and the one after the last of these.
-fn inner_windows() -> vec2<u32> {
-    let first = (u32(max(dims.before_across, 0i)) + dims.step_across - 1u) / dims.step_across;
-    let room = i32(dims.width) + dims.before_across - i32(dims.taps_across - 1u) * dims.dilation_across;
-    let end = (u32(max(room, 0i)) + dims.step_across - 1u) / dims.step_across;
-    return vec2<u32>(first, min(end, dims.windows_across));
+// Places are modulo 2^32: that of a window may be before its image, and is back in the image where an element is inside.
+fn row_of_b(k: u32, begin: u32) -> RowInRun {
+    let window = window_row(k);
+    let plane = first_plane(window);
+    let in_plane = u32(window.line) * dims.line_stride + u32(window.column) * dims.b_k;
+    return RowInRun(plane, window.line, window.column, window.image + plane_place(plane) + in_plane);
 }
 
-// A stretch is a line of windows.
-fn stretch_end(k: u32, k_end: u32) -> u32 {
-    return min(k_end, (k / dims.windows_across + 1u) * dims.windows_across);
-}
-
-fn run_end(k: u32, k_end: u32) -> u32 {
-    let window = k % dims.windows_across;
-    let inner = inner_windows();
-    if window < inner.x || window >= inner.y {
-        return k + 1u;
-    }
-    return min(k_end, k - window + inner.y);
-}
-
-fn in_run(column: Column, k: u32) -> ColumnInRun {
-    let down = k / dims.windows_across;
-    let plane = plane_at(down / dims.windows_down, column.tap_line);
-    let of_taps = i32(line_in_plane(column.tap_line)) * dims.dilation_down;
-    let line = i32(down % dims.windows_down * dims.step_down) - dims.before_down + of_taps;
-    let inner_line = clamp(line, 0i, i32(dims.height) - 1i);
-    let first = i32(k % dims.windows_across * dims.step_across) - dims.before_across + column.column;
-    let inner_column = clamp(first, 0i, i32(dims.width) - 1i);
-    let place = u32(inner_line) * dims.line_stride + u32(inner_column) * dims.b_k;
-    return ColumnInRun(
-        matrices.b_offset + plane.at + place + column.channel,
-        plane.is_inside && line == inner_line && first == inner_column,
-    );
-}
-
-fn in_column(column: ColumnInRun, value: f32) -> f32 {
-    return select(0.0, value, column.is_inside);
+fn b_value(column: Column, row: RowInRun) -> f32 {
+    let line = u32(row.line + column.line);
+    let across = u32(row.column + column.column);
+    let is_inside = is_plane(row.plane + column.plane) & (line < dims.height) & (across < dims.width);
+    let place = row.place + column.place;
+    return select(0.0, load_b(select(matrices.b_offset, place, is_inside)), is_inside);
 }

@@ -142,9 +142,7 @@ fn registers_are_indexed_by_literals_alone() {
         // What is left of loops when all that index registers are written out.
         let left: Option<&[&str]> = match tile.kernel {
             GemmKernel::Naive | GemmKernel::Gemv => continue,
-            GemmKernel::Broadcast => {
-                Some(&["first_run < k_end", "begin < stretch", "k0 + BK <= end", "k_at < end"])
-            }
+            GemmKernel::Broadcast => Some(&["begin < k_end", "k0 + BK <= end", "k_at < end"]),
             GemmKernel::Tiled => Some(&["k0 < k_end", "kk < BK"]),
             GemmKernel::Dot => Some(&["k0 < k_end", "word < WORDS"]),
             GemmKernel::Coop => Some(&["k0 < k_end", "piece < ROWS * COLS", "quad < FRAGMENT * FRAGMENT"]),

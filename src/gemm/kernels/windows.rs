@@ -45,13 +45,17 @@ pub(super) fn bind_dot(kernel: Kernel, problem: &GemmProblem) -> Kernel {
 
 /// Fills the slots of the broadcast kernel.
 pub(super) fn bind_broadcast(kernel: Kernel, problem: &GemmProblem) -> Kernel {
-    let (Some(b), of_volumes) = (problem.window_b(), problem.volumes().is_some()) else { return kernel };
-    let (rows, planes) = match b {
-        WindowB::Lines | WindowB::Taps => ("windows_of_a", "broadcast_planes_of_a"),
-        WindowB::Windows => ("windows_of_b", "broadcast_planes_of_b"),
+    let Some(b) = problem.window_b() else { return kernel };
+    let (kernel, planes) = match b {
+        WindowB::Lines | WindowB::Taps => {
+            (kernel.slot("broadcast_lines", "windows_of_a"), "broadcast_planes_of_a")
+        }
+        WindowB::Windows => {
+            let kernel = kernel.slot("broadcast_lines", "windows_of_b");
+            (bind(kernel, b, problem), "broadcast_planes_of_b")
+        }
     };
-    let kernel = kernel.slot("broadcast_lines", rows);
-    if of_volumes { kernel.slot(planes, "of_volumes") } else { kernel }
+    if problem.volumes().is_some() { kernel.slot(planes, "of_volumes") } else { kernel }
 }
 
 /// Fills the slot of the coop kernel for windows.
