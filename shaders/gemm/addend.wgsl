@@ -28,7 +28,7 @@ fn x_at(first: u32, steps: vec2<u32>, row: u32, cols: vec4<u32>) -> vec4<f32> {
 }
 
 //#variant groups
-// The same of a vector along the columns of all matrices of the batch, one matrix after another.
+// The same of a vector along the columns of all matrices along axis 1 of the batch, one matrix after another.
 //#param  set by GemmProblem::bind_epilogue
 alias x_unit = f32;
 const X_BINDING: u32 = 3u;
@@ -40,7 +40,7 @@ const X_BINDING: u32 = 3u;
 const X_IS_ADDED: bool = true;
 
 fn x_at(first: u32, steps: vec2<u32>, row: u32, cols: vec4<u32>) -> vec4<f32> {
-    let at = vec4<u32>(first) + (vec4<u32>(matrices.index * dims.n) + cols) * steps.y;
+    let at = vec4<u32>(first) + (vec4<u32>(matrices.index % dims.batch1 * dims.n) + cols) * steps.y;
     return vec4<f32>(load_x(at.x), load_x(at.y), load_x(at.z), load_x(at.w));
 }
 

@@ -40,7 +40,7 @@ fn epilogue(row: u32, col: u32, sums: vec4<sum>) -> vec4<sum> {
 
 //#variant shifted
 // activation((sums + bias) scale + shift) + residual for four consecutive elements of a row. Bias, scale and shift are vectors along the
-// columns of all matrices of the batch, one matrix after another.
+// columns of all matrices along axis 1 of the batch, one matrix after another.
 //#slot addend x=bias_vector default none
 //#slot addend x=residual_matrix default none
 //#slot activation default none
@@ -54,7 +54,7 @@ const SHIFT_BINDING: u32 = 3u;
 
 fn epilogue(row: u32, col: u32, sums: vec4<sum>) -> vec4<sum> {
     let cols = min(vec4<u32>(col) + vec4<u32>(0u, 1u, 2u, 3u), vec4<u32>(dims.n - 1u));
-    let columns = vec4<u32>(matrices.index * dims.n) + cols;
+    let columns = vec4<u32>(matrices.index % dims.batch1 * dims.n) + cols;
     let scale_at = vec4<u32>(dims.column_scale_offset) + columns * dims.column_scale_step;
     let shift_at = vec4<u32>(dims.row_scale_offset) + columns * dims.row_scale_step;
     let scales = vec4<f32>(

@@ -65,20 +65,38 @@ fn enter(pair: u32) {
 }
 
 //#variant window_groups
-// The rows of A are windows of an image. Each matrix of the batch has a group of the image's channels, and as many columns of B.
+// The rows of A are windows of an image. Each matrix along axis 1 of the batch has a group of the image's channels, and of B; in several
+// matrices along axis 0, windows of one are after those of another.
 fn first_window_of_matrix() -> u32 {
-    return 0u;
+    return matrices.index / dims.batch1 * dims.m;
 }
 
 // Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
 fn enter(pair: u32) {
     let index = pair % dims.batches;
     let split = pair / dims.batches;
+    let i = index / dims.batch1;
+    let group = index % dims.batch1;
     matrices.index = index;
-    matrices.a_offset = dims.a_offset + index * dims.channels * dims.a_k;
-    matrices.b_offset = dims.b_offset + index * dims.n * dims.b_outer;
-    matrices.c_offset = dims.c_offset + index * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
-    matrices.residual_offset = dims.residual_offset + index * dims.residual_batch1;
+    matrices.a_offset = dims.a_offset + group * dims.channels * dims.a_k;
+    matrices.b_offset = dims.b_offset + group * dims.group_stride;
+    matrices.c_offset = dims.c_offset + i * dims.c_batch0 + group * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
+    matrices.residual_offset = dims.residual_offset + i * dims.residual_batch0 + group * dims.residual_batch1;
+    matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
+}
+
+//#variant window_row_groups
+// The rows of B are windows of an image. Each matrix of the batch has a group of its channels, and of A.
+
+// Selects a pair. Every split of a matrix has a matrix of sums of its own, after those of the previous splits.
+fn enter(pair: u32) {
+    let group = pair % dims.batches;
+    let split = pair / dims.batches;
+    matrices.index = group;
+    matrices.a_offset = dims.a_offset + group * dims.group_stride;
+    matrices.b_offset = dims.b_offset + group * dims.channels * dims.b_outer;
+    matrices.c_offset = dims.c_offset + group * dims.c_batch1 + split * dims.batches * dims.m * dims.n;
+    matrices.residual_offset = dims.residual_offset;
     matrices.k_end = min(dims.k, (split + 1u) * dims.k_per_split);
 }
 

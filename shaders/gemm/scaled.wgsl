@@ -30,14 +30,14 @@ fn scaled(row: u32, cols: vec4<u32>, sums: vec4<f32>) -> vec4<f32> {
 }
 
 //#variant columns_of_groups
-// The same with scales of the columns of all matrices of the batch, one matrix after another.
+// The same with scales of the columns of all matrices along axis 1 of the batch, one matrix after another.
 //#param  set by GemmProblem::bind_epilogue
 const COLUMN_SCALES_BINDING: u32 = 3u;
 //#end
 @group(0) @binding(COLUMN_SCALES_BINDING) var<storage, read> column_scales: array<f32>;
 
 fn scaled(row: u32, cols: vec4<u32>, sums: vec4<f32>) -> vec4<f32> {
-    let columns = vec4<u32>(matrices.index * dims.n) + cols;
+    let columns = vec4<u32>(matrices.index % dims.batch1 * dims.n) + cols;
     let at = vec4<u32>(dims.column_scale_offset) + columns * dims.column_scale_step;
     return dims.alpha * (vec4<f32>(column_scales[at.x], column_scales[at.y], column_scales[at.z], column_scales[at.w]) * sums);
 }

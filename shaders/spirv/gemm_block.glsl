@@ -99,7 +99,7 @@ layout(push_constant, std430) uniform Dims {
     uint taps_down;
     uint deep_steps;
     int before_deep;
-    uint reserved;
+    uint group_stride;
 #endif
     uint first_block;
 } dims;
@@ -156,11 +156,12 @@ Block block_at(uint index) {
     const uint batch0 = pair % dims.batches / dims.batch1;
     const uint batch1 = pair % dims.batches % dims.batch1;
 #ifdef WINDOWS
-    const uint group = GROUPS == 1 ? pair % dims.batches : 0;
-    a_first = dims.a_offset + group * dims.channels * dims.a_k; // the strides of an image are in the places of A's
-    b_first = dims.b_offset + group * dims.n * dims.b_outer; // and those of taps in the places of B's
+    const uint group = GROUPS == 1 ? batch1 : 0;
+    // The strides of an image are in the places of A's, and those of taps in the places of B's.
+    a_first = dims.a_offset + group * (B_READS == 2 ? dims.group_stride : dims.channels * dims.a_k);
+    b_first = dims.b_offset + group * (B_READS == 2 ? dims.channels * dims.b_outer : dims.group_stride);
     first_column = group * dims.n;
-    first_window = GROUPS == 1 ? 0 : pair % dims.batches * dims.m;
+    first_window = (GROUPS == 1 ? batch0 : pair % dims.batches) * dims.m;
 #elif defined(SIGNS)
     a_first = dims.a_offset + batch0 * dims.a_batch0 + batch1 * dims.a_batch1;
     b_first = dims.b_offset; // the words of the seed are in the places of B's strides

@@ -88,7 +88,7 @@ layout(constant_id = 31) const uint TAG = 0;       // the last word of the Philo
 #endif
 #ifdef WINDOWS
 layout(constant_id = 28) const uint B_READS = 0; // 0: lines, 1: taps of the windows of A, 2: its rows are windows, and those of A are not
-layout(constant_id = 29) const uint GROUPS = 0;  // 1: each matrix of the batch has a group of the image's channels, 0: windows of its own
+layout(constant_id = 29) const uint GROUPS = 0;  // 1: each matrix along axis 1 of the batch has a group of the image's channels
 layout(constant_id = 30) const uint DEPTH = 0;   // 1: images are volumes
 #endif
 

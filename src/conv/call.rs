@@ -32,9 +32,9 @@ use crate::tensor::Tensor;
 /// [`reference::ConvReference`](crate::reference::ConvReference).
 /// # Launches
 /// One; two if there are few windows and many channels, whose sums are split among workgroups and added by a second launch; one for
-/// each window of images if the images or the result exceed the device's binding size. A weight or a residual with gaps, such as one
-/// that is stored channels first and permuted, and groups of fewer than eight channels or outputs take a kernel that reads memory for
-/// each element, and no matrix units.
+/// each window of images if the images or the result exceed the device's binding size. A residual with gaps, such as one that is stored
+/// channels first and permuted, and groups of fewer than eight channels or outputs take a kernel that reads memory for each element,
+/// and no matrix units.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

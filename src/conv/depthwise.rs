@@ -40,7 +40,7 @@ impl DepthwiseTile {
     /// direct kernel.
     pub(super) fn of(problem: &ConvProblem, caps: &Caps) -> Option<Self> {
         let geometry = &problem.geometry;
-        let [height, width] = &geometry.axes;
+        let [_, height, width] = &geometry.axes;
         let is_held = height.taps * width.taps <= HELD_TAPS;
         let is_depthwise = ChannelReads::of(geometry) == ChannelReads::Depthwise;
         if !(is_depthwise && is_held && caps.machine.is_software()) {
@@ -71,7 +71,7 @@ impl DepthwiseTile {
     }
 
     fn with(lanes: u32, [down, across]: [AxisTile; 2], problem: &ConvProblem) -> Self {
-        let [height, width] = &problem.geometry.axes;
+        let [_, height, width] = &problem.geometry.axes;
         let is_even = [
             height.output.is_multiple_of(down.pixels as usize),
             width.output.is_multiple_of(across.pixels as usize),
@@ -88,7 +88,7 @@ impl DepthwiseTile {
     /// Workgroups.
     pub(super) fn blocks(self, problem: &ConvProblem) -> u64 {
         let geometry = &problem.geometry;
-        let [height, width] = &geometry.axes;
+        let [_, height, width] = &geometry.axes;
         let units = [
             geometry.batch,
             geometry.outputs.div_ceil(4),

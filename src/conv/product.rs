@@ -5,7 +5,7 @@ use super::problem::{ConvKernels, ConvProblem, OP};
 use super::windows;
 use crate::Result;
 use crate::caps::Caps;
-use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, Side};
+use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, WindowB};
 use crate::layout::{DType, Layout};
 use crate::plan::{Draft, Plan, Problem};
 
@@ -13,29 +13,27 @@ use crate::plan::{Draft, Plan, Problem};
 const LEAST_OF_GROUP: usize = 8;
 
 impl ConvProblem {
-    /// The product, or one for each group, if groups are large enough, and the images, the weight and the residual can be read in
-    /// place.
+    /// The product, or one for each group, if groups are large enough, and the residual can be read in place.
     pub(super) fn product(&self) -> Result<Option<GemmProblem>> {
         let geometry = &self.geometry;
         // Checked, so that the number of windows cannot overflow.
         Layout::contiguous(OP, &geometry.output_shape())?;
-        // Volumes have no other kernel.
-        if geometry.groups > 1
-            && geometry.is_of_images()
-            && geometry.group_channels().min(geometry.group_outputs()) < LEAST_OF_GROUP
-        {
+        if !geometry.has_large_groups() {
             return Ok(None);
         }
         let residual =
             self.residual.as_ref().map(|residual| residual.reshape(&geometry.result())).transpose();
-        let (Some(b), Ok(residual)) = (geometry.weight_matrix(&self.weight)?, residual) else {
-            return Ok(None);
+        let Ok(residual) = residual else { return Ok(None) };
+        // Of a weight that is stored channels first, each tap has its place.
+        let (b, reads) = match geometry.weight_matrix(&self.weight)? {
+            Some(b) => (b, WindowB::Lines),
+            None => (geometry.weight_of_taps(&self.weight), WindowB::Taps),
         };
         let c = geometry.by_groups(&Layout::contiguous(OP, &geometry.result())?);
         let types = GemmTypes::new(self.dtype, self.dtype);
         let product = match geometry.pixels(&self.x).filter(|_| !self.has_all_vectors()) {
             Some(a) => GemmProblem::new(&a, &b, &c, types),
-            None => GemmProblem::of_windows([&self.x, &b], windows::of_images(geometry, Side::A)?, &c, types),
+            None => GemmProblem::of_windows([&self.x, &b], windows::of_images(geometry, reads)?, &c, types),
         };
         let mut product = product?.activation(self.activation);
         if let Some((bias, dtype)) = &self.bias {
@@ -86,14 +84,20 @@ impl ConvProblem {
 }
 
 impl ConvGeometry<3> {
+    /// Whether there is one group, or each has enough channels and outputs for a product of its own. Volumes have no other kernel.
+    pub(super) fn has_large_groups(&self) -> bool {
+        let least = self.group_channels().min(self.group_outputs());
+        self.groups == 1 || least >= LEAST_OF_GROUP || !self.is_of_images()
+    }
+
     /// The shape of the matrix of all windows and outputs.
     pub(super) fn result(&self) -> [usize; 2] {
         [self.output_shape()[..4].iter().product(), self.outputs]
     }
 
-    /// Such a matrix, cut into groups.
+    /// Such a matrix, or that of all pixels and channels, cut into groups.
     pub(super) fn by_groups(&self, of: &Layout) -> Layout {
-        let (columns, [row, column]) = (self.group_outputs(), [of.strides()[0], of.strides()[1]]);
+        let (columns, [row, column]) = (of.shape()[1] / self.groups, [of.strides()[0], of.strides()[1]]);
         of.with_axes(&[self.groups, of.shape()[0], columns], &[columns * column, row, column])
     }
 
@@ -105,6 +109,14 @@ impl ConvGeometry<3> {
             let [along, apart] = [window.strides()[0], weight.strides()[0]];
             weight.with_axes(&[self.groups, terms, columns], &[columns * apart, along, apart])
         }))
+    }
+
+    /// The weight as (tap plane, tap line, tap column, channel, output), of all groups.
+    fn weight_of_taps(&self, weight: &Layout) -> Layout {
+        let [output, plane, line, column, channel] = [0, 1, 2, 3, 4].map(|axis| weight.strides()[axis]);
+        let [deep, down, across] = self.axes.map(|axis| axis.taps);
+        let shape = [deep, down, across, self.group_channels(), self.outputs];
+        weight.with_axes(&shape, &[plane, line, column, channel, output])
     }
 
     /// The images as a matrix of pixels and channels, if this is a product of its rows.

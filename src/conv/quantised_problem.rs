@@ -3,7 +3,7 @@
 use super::geometry::{ConvGeometry, volume_layout};
 use super::windows;
 use crate::caps::Caps;
-use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, MAX_I8_K, Numbers, Pin, Side, SplitK};
+use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, MAX_I8_K, Numbers, Pin, SplitK, WindowB};
 use crate::layout::{DType, Layout};
 use crate::ops::Activation;
 use crate::ops::windows::JOINS;
@@ -119,7 +119,7 @@ impl QuantisedConvProblem {
             Some(a) => GemmProblem::new(&a, &b, &c, types)?,
             None => GemmProblem::of_windows(
                 [&volume_layout(&self.x)?, &b],
-                windows::of_images(geometry, Side::A)?,
+                windows::of_images(geometry, WindowB::Lines)?,
                 &c,
                 types,
             )?,

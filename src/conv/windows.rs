@@ -3,7 +3,7 @@
 use super::geometry::{ConvAxis, ConvGeometry, gcd};
 use super::problem::OP;
 use crate::Result;
-use crate::gemm::{ImageWindows, Side};
+use crate::gemm::{ImageWindows, WindowB};
 use crate::layout::dim;
 
 /// The largest stride of a product for each phase.
@@ -21,11 +21,11 @@ fn signed(axes: [usize; 3]) -> Result<[i32; 3]> {
     Ok(of(axes)?.map(u32::cast_signed))
 }
 
-/// The windows of the images of a convolution, one for each pixel of its result, as the rows of this operand.
-pub(super) fn of_images(geometry: &ConvGeometry<3>, side: Side) -> Result<ImageWindows> {
+/// The windows of the images of a convolution, one for each pixel of its result, as the rows of an operand.
+pub(super) fn of_images(geometry: &ConvGeometry<3>, b: WindowB) -> Result<ImageWindows> {
     let axes = geometry.axes;
     Ok(ImageWindows {
-        side,
+        b,
         groups: dim(OP, geometry.groups)?,
         windows: of(axes.map(|axis| axis.output))?,
         taps: of(axes.map(|axis| axis.taps))?,
@@ -89,12 +89,14 @@ impl StridePhase {
 
 /// The windows of the gradient of the result of a convolution, one for each pixel of these phases, as the rows of A. Their taps go up
 /// and to the left: the next tap read a pixel for one that is before.
-pub(super) fn of_gradient(phases: [StridePhase; 3]) -> Result<ImageWindows> {
+pub(super) fn of_gradient(phases: [StridePhase; 3], groups: usize) -> Result<ImageWindows> {
+    let taps = of(phases.map(|phase| phase.taps))?;
     Ok(ImageWindows {
-        side: Side::A,
-        groups: 1,
+        // The outputs of a single tap are a line.
+        b: if groups == 1 && taps == [1; 3] { WindowB::Lines } else { WindowB::Taps },
+        groups: dim(OP, groups)?,
         windows: of(phases.map(|phase| phase.pixels))?,
-        taps: of(phases.map(|phase| phase.taps))?,
+        taps,
         steps: [1; 3],
         dilation: phases.map(|phase| phase.back),
         before: phases.map(|phase| phase.before),

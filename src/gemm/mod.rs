@@ -20,6 +20,6 @@ pub(crate) use kernels::reduce_splits;
 pub(crate) use plan::GeneratedTrial;
 pub(crate) use problem::{
     BiasAxis, Distribution, GemmProblem, GemmTypes, GeneratedOperand, HalfAxis, HalfPosition, ImageWindows,
-    MAX_I8_K, Numbers, OuterAxis, Pin, Scale, SeedSource, Side, SignHalf,
+    MAX_I8_K, Numbers, OuterAxis, Pin, Scale, SeedSource, Side, SignHalf, WindowB,
 };
 pub(crate) use segments::{Segment, SegmentedProblem, SegmentedProduct, segment_table};

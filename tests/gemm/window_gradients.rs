@@ -3,7 +3,7 @@
 use crate::windows::{self, Case, tile};
 use support::for_all_types;
 use support::values::{assert_ok, values};
-use tilewise::conv::{ConvAxis, ConvGeometry};
+use tilewise::conv::{ConvAxis, ConvGeometry, ConvOptions, Padding};
 use tilewise::gemm::{GemmKernel, SplitK, Tile};
 use tilewise::planning::conv::{ConvBackward, ConvGradientOf, ConvKernels};
 use tilewise::planning::gemm::Pin;
@@ -13,8 +13,8 @@ use tilewise::{DType, Error, Gpu, Layout, Real, Tensor, f16};
 
 /// A gradient of a convolution by a tile.
 fn check<T: Real>(gpu: &Gpu, (tile, split): (Tile, SplitK), case: &Case, of: ConvGradientOf) {
-    let Case { images, outputs, taps, ref options, .. } = *case;
-    let weights = [outputs, taps[0], taps[1], images[3]];
+    let Case { images, outputs, taps, groups, ref options, .. } = *case;
+    let weights = [outputs, taps[0], taps[1], images[3] / groups];
     let [x, weight] = [images, weights].map(|shape| Layout::contiguous("test", &shape).unwrap());
     let geometry = ConvGeometry::new("test", &x, &weight, options).unwrap();
     let results = geometry.output_shape();
@@ -57,32 +57,35 @@ fn run<T: Real, R: Real>(
 
 const BOTH: [ConvGradientOf; 2] = [ConvGradientOf::Weight, ConvGradientOf::Input];
 
-/// Convolutions of one group: the gradients of others are no products.
+/// Groups with strides, too, of which each line of pixels has matrices.
 fn cases() -> Vec<Case> {
-    windows::cases().into_iter().filter(|case| case.groups == 1).collect()
+    let padded = ConvOptions::new().padding(Padding::Explicit([[1, 1], [1, 1]]));
+    let strided = windows::case([2, 8, 5, 16], 24, [3, 3], padded.stride([2, 2]));
+    windows::cases().into_iter().chain([windows::in_groups(2, strided)]).collect()
 }
 
-/// All cases, in a short sweep every third one, and one in splits, which a second launch adds.
+/// All cases, in a short sweep every third one up to the last, and one of groups in splits, which a second launch adds.
 fn scalar<T: Real>(gpu: &Gpu) {
     let tiles = [GemmKernel::Tiled, GemmKernel::Broadcast].map(|kernel| tile(gpu, kernel, T::DTYPE));
     for tile in tiles.into_iter().flatten() {
         for of in BOTH {
-            let taken = cases().into_iter().step_by(support::by_sweep(1, 1, 3));
+            let taken =
+                cases().into_iter().skip(support::by_sweep(0, 0, 2)).step_by(support::by_sweep(1, 1, 3));
             taken.for_each(|case| check::<T>(gpu, (tile, SplitK::Auto), &case, of));
             check::<T>(gpu, (tile, SplitK::Splits(3)), &cases()[1], of);
         }
     }
 }
 
-/// One gradient with units of eight channels, the other one without; in a full sweep both of all cases. A software driver compiles a
-/// kernel on matrices for many seconds.
+/// One gradient with units of eight channels, the other one of groups with strides; in a full sweep both of all cases. A software driver
+/// compiles a kernel on matrices for many seconds.
 fn on_matrices(gpu: &Gpu, tile: Tile, of: [ConvGradientOf; 2]) {
     let cases = cases();
     if support::is_full_sweep() {
         let all = cases.iter().flat_map(|case| BOTH.map(|of| (case, of)));
         return all.for_each(|(case, of)| check::<f16>(gpu, (tile, SplitK::Splits(3)), case, of));
     }
-    [&cases[0], &cases[3]].into_iter().zip(of).for_each(|(case, of)| {
+    [cases.first(), cases.last()].into_iter().flatten().zip(of).for_each(|(case, of)| {
         check::<f16>(gpu, (tile, SplitK::Auto), case, of);
     });
 }

@@ -17,18 +17,24 @@ pub(crate) struct Case {
     pub(crate) taps: [usize; 2],
     pub(crate) groups: usize,
     pub(crate) options: ConvOptions,
+    /// Whether the weight is stored (outputs, channels, height, width).
+    has_channels_first: bool,
 }
 
-fn case(images: [usize; 4], outputs: usize, taps: [usize; 2], options: ConvOptions) -> Case {
-    Case { images, outputs, taps, groups: 1, options }
+pub(crate) fn case(images: [usize; 4], outputs: usize, taps: [usize; 2], options: ConvOptions) -> Case {
+    Case { images, outputs, taps, groups: 1, options, has_channels_first: false }
 }
 
-fn in_groups(groups: usize, case: Case) -> Case {
+pub(crate) fn in_groups(groups: usize, case: Case) -> Case {
     Case { groups, options: case.options.groups(groups), ..case }
 }
 
+fn channels_first(case: Case) -> Case {
+    Case { has_channels_first: true, ..case }
+}
+
 /// Channels that are multiples of 8, of 4 and of neither; groups; strides, dilations, uneven paddings; windows of which no element is in an
-/// image; fewer windows than a block, and more.
+/// image; fewer windows than a block, and more; weights stored channels first.
 pub(crate) fn cases() -> Vec<Case> {
     let padded = |sides| ConvOptions::new().padding(Padding::Explicit(sides));
     let same = padded([[1, 1], [1, 1]]);
@@ -36,19 +42,20 @@ pub(crate) fn cases() -> Vec<Case> {
         case([2, 7, 9, 8], 16, [3, 3], same),
         in_groups(2, case([2, 6, 5, 18], 20, [3, 3], same)),
         case([1, 5, 5, 64], 5, [3, 3], same.dilation([2, 1])),
-        case([3, 6, 4, 12], 8, [2, 3], padded([[0, 1], [2, 1]]).stride([2, 1])),
+        channels_first(case([3, 6, 4, 12], 8, [2, 3], padded([[0, 1], [2, 1]]).stride([2, 1]))),
         case([2, 9, 8, 3], 12, [7, 7], padded([[3, 3], [3, 3]]).stride([2, 2])),
         case([1, 11, 3, 5], 7, [3, 2], padded([[4, 3], [0, 3]]).stride([1, 3]).dilation([2, 2])),
         in_groups(2, case([4, 8, 8, 32], 24, [1, 1], ConvOptions::new().stride([3, 2]))),
         case([1, 1, 40, 1], 4, [1, 9], padded([[0, 0], [4, 4]])),
         case([2, 5, 5, 12], 7, [1, 1], ConvOptions::new()),
         case([2, 5, 5, 12], 7, [1, 1], ConvOptions::new()), // a product of pixels as they are stored
+        channels_first(in_groups(2, case([1, 6, 5, 18], 20, [2, 3], same))),
     ]
 }
 
 /// Every other case has a bias next to the scale and the shift.
 fn check<T: Real>(gpu: &Gpu, tile: Tile, split: SplitK, (at, case): (usize, &Case)) {
-    let Case { images, outputs, taps, groups, ref options } = *case;
+    let Case { images, outputs, taps, groups, ref options, has_channels_first } = *case;
     let weights = [outputs, taps[0], taps[1], images[3] / groups];
     let [x, weight] = [images, weights].map(|shape| Layout::contiguous("test", &shape).unwrap());
     let geometry = ConvGeometry::new("test", &x, &weight, options).unwrap();
@@ -58,7 +65,11 @@ fn check<T: Real>(gpu: &Gpu, tile: Tile, split: SplitK, (at, case): (usize, &Cas
     let [scale, shift] = [4, 5].map(|seed| values::<f32>(&[outputs], 1.0, seed));
     let bias = (at % 2 == 1).then(|| values::<T>(&[outputs], 1.0, 6));
     let of = |values: &[T], shape: [usize; 4]| gpu.tensor(values, shape).unwrap();
-    let (tx, tw, tr) = (of(&x, images), of(&weight, weights), of(&residual, results));
+    let (tx, mut tw, tr) = (of(&x, images), of(&weight, weights), of(&residual, results));
+    if has_channels_first {
+        let first = tw.permute(&[0, 3, 1, 2]).unwrap().contiguous().unwrap();
+        tw = first.permute(&[0, 2, 3, 1]).unwrap();
+    }
     let [ts, tt] = [&scale, &shift].map(|values| gpu.tensor(values, [outputs]).unwrap());
     let tb = bias.as_ref().map(|bias| gpu.tensor(bias, [outputs]).unwrap());
     let layouts = ConvLayouts {

@@ -29,7 +29,8 @@ use crate::{Error, Result};
 /// # Launches
 /// One for the gradient of `x`, or with strides of at most 4 one for each phase of pixels that the same taps read; two if sums are split
 /// among workgroups. One or two for that of the weight, and a product with ones for that of the bias, which copies `grad` first if its
-/// pixels are not at equal distances. With several groups, larger strides, or pixels that no tap reads, kernels use no matrix units.
+/// pixels are not at equal distances. With groups of fewer than eight channels or outputs, with larger strides, which in a convolution
+/// with groups also do not divide the height, or with pixels that no tap reads, kernels use no matrix units.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };

@@ -7,17 +7,18 @@ use crate::caps::Caps;
 use crate::conv::geometry::ConvGeometry;
 use crate::conv::problem::ConvKernels;
 use crate::conv::windows::{self, StridePhase};
-use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, Side, SplitK};
+use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, SplitK, WindowB};
 use crate::layout::{DType, Layout};
 use crate::plan::{Draft, Operand, Plan, Problem, Region};
 
 /// What products take.
-pub(super) const NO_PRODUCT: &str = "one group; for the gradient of the images, strides of at most 4 that leave no pixel unread; for \
-                                     that of the weight, pixels of the result's gradient at equal distances";
+pub(super) const NO_PRODUCT: &str = "groups of eight channels and outputs or more, unless there is one; for the gradient of the images, \
+                                     strides of at most 4 that leave no pixel unread and, with groups, divide the height; for that of \
+                                     the weight, pixels of the result's gradient at equal distances";
 
 /// What products of volumes take.
-pub(super) const NO_PRODUCT_OF_VOLUMES: &str = "one group; for the gradient of the weight, pixels of the result's gradient at equal \
-                                                distances";
+pub(super) const NO_PRODUCT_OF_VOLUMES: &str = "for the gradient of the volumes, if there are groups, lines of pixels at equal \
+                                                distances; for that of the weight, pixels of the result's gradient at equal distances";
 
 /// A product, and where its A, B and C begin in the regions of the gradient, the other operand and the result.
 pub(super) struct PhaseProduct {
@@ -28,7 +29,7 @@ pub(super) struct PhaseProduct {
 impl ConvBackward {
     /// The products: one, or for the gradient of the images one for each phase of the strides. None if there are no such products.
     pub(super) fn products(&self) -> Result<Vec<PhaseProduct>> {
-        if self.geometry.groups > 1 {
+        if !self.geometry.has_large_groups() {
             return Ok(Vec::new());
         }
         let products = match self.of {
@@ -69,16 +70,21 @@ impl ConvBackward {
         for first in &deep {
             for second in &down {
                 for third in &across {
-                    products.extend(self.of_phase([*first, *second, *third], &made)?);
+                    match self.of_phase([*first, *second, *third], &made)? {
+                        Some(of_phase) => products.extend(of_phase),
+                        None => return Ok(Vec::new()),
+                    }
                 }
             }
         }
         Ok(products)
     }
 
-    /// The products of a phase: one, or one for each volume if rows of pixels of all have no two distances of matrices.
-    fn of_phase(&self, phases: [StridePhase; 3], made: &Layout) -> Result<Vec<PhaseProduct>> {
-        let ConvGeometry { batch, channels, outputs, axes, .. } = self.geometry;
+    /// The products of a phase: one, or one for each volume if pixels of all, and groups, need more axes than a batch has. None if those
+    /// of one do, too, and for images, which have another kernel.
+    fn of_phase(&self, phases: [StridePhase; 3], made: &Layout) -> Result<Option<Vec<PhaseProduct>>> {
+        let ConvGeometry { batch, outputs, groups, axes, .. } = self.geometry;
+        let columns = self.geometry.group_channels();
         let strides = self.other.strides();
         let by_taps = [0, 1, 2].map(|axis| phases[axis].step * strides[axis + 1]);
         let strides = [&by_taps[..], &[strides[0], strides[4]]].concat();
@@ -86,30 +92,32 @@ impl ConvBackward {
         let [deep, down, across] = phases.map(|phase| phase.taps);
         let b = self
             .other
-            .with_axes(&[deep, down, across, outputs, channels], &strides)
+            .with_axes(&[deep, down, across, outputs, columns], &strides)
             .at(&strides, self.other.offset() + first);
         let pixels = phases.map(|phase| phase.pixels);
         let of_pixels = [0, 1, 2].map(|axis| axes[axis].stride * made.strides()[axis + 1]);
         let first: usize = (0..3).map(|axis| phases[axis].first * made.strides()[axis + 1]).sum();
-        let windows = windows::of_gradient(phases)?;
+        let windows = windows::of_gradient(phases, groups)?;
         let of_images = |grad: Layout, images: usize, offset: usize| -> Result<Option<PhaseProduct>> {
             let lines = [(images, made.strides()[0]), (pixels[0], of_pixels[0]), (pixels[1], of_pixels[1])];
-            let Some(c) = matrices(&[&lines[..], &[(pixels[2], of_pixels[2])]].concat(), channels) else {
-                return Ok(None);
-            };
+            let pixels = [&lines[..], &[(pixels[2], of_pixels[2])]].concat();
+            let Some(c) = matrices(&pixels, [groups, columns]) else { return Ok(None) };
             let c = c.at(c.strides(), offset);
             let types = GemmTypes::new(self.dtype, self.dtype);
             let product = GemmProblem::of_windows([&grad, &b], windows, &c, types)?;
             self.with_bias(product, [grad, b, c]).map(Some)
         };
         if let Some(product) = of_images(self.grad, batch, first)? {
-            return Ok(vec![product]);
+            return Ok(Some(vec![product]));
+        }
+        if self.geometry.is_of_images() {
+            return Ok(None);
         }
         let single = |image: usize| -> Result<Option<PhaseProduct>> {
             let grad = self.grad.slice(0, image..=image)?;
             of_images(grad, 1, first + image * made.strides()[0])
         };
-        (0..batch).filter_map(|image| single(image).transpose()).collect()
+        (0..batch).map(single).collect()
     }
 
     fn with_bias(&self, product: GemmProblem, layouts: [Layout; 3]) -> Result<PhaseProduct> {
@@ -120,19 +128,25 @@ impl ConvBackward {
         Ok(PhaseProduct { product, starts: layouts.map(|layout| layout.offset()) })
     }
 
-    /// The gradient of the weight: the product of the gradient of the result, transposed, and the windows of the images.
+    /// The gradient of the weight: the product of the gradient of the result, transposed, and the windows of the images, for each group.
     fn of_weight_as_product(&self) -> Result<Option<PhaseProduct>> {
         let (op, geometry) = (self.op, &self.geometry);
         Layout::contiguous(op, &geometry.output_shape())?;
         let pixels = geometry.output_shape()[..4].iter().product();
         let Ok(grad) = self.grad.reshape(&[pixels, geometry.outputs]) else { return Ok(None) };
-        let a = grad.t();
-        let c = Layout::contiguous(op, &[geometry.outputs, geometry.terms()])?;
+        let (a, c) = if geometry.groups == 1 {
+            (grad.t(), Layout::contiguous(op, &[geometry.outputs, geometry.terms()])?)
+        } else {
+            let (groups, rows, [pixel, output]) =
+                (geometry.groups, geometry.group_outputs(), [grad.strides()[0], grad.strides()[1]]);
+            let a = grad.with_axes(&[groups, rows, pixels], &[rows * output, output, pixel]);
+            (a, Layout::contiguous(op, &[groups, rows, geometry.terms()])?)
+        };
         let types = GemmTypes::new(self.dtype, DType::F32);
         let product = match self.other.reshape(&[pixels, geometry.channels]) {
             Ok(b) if geometry.is_pointwise() => GemmProblem::new(&a, &b, &c, types)?,
             _ => {
-                let windows = windows::of_images(geometry, Side::B)?;
+                let windows = windows::of_images(geometry, WindowB::Windows)?;
                 GemmProblem::of_windows([&a, &self.other], windows, &c, types)?
             }
         };
@@ -179,9 +193,9 @@ impl ConvBackward {
     }
 }
 
-/// The matrices (batch, batch, m, n) of rows of pixels along these axes, of an extent and a stride, and of `channels` columns. None if
-/// more than three axes have strides of their own.
-fn matrices(axes: &[(usize, usize)], channels: usize) -> Option<Layout> {
+/// The matrices (batch, batch, m, n) of rows of pixels along these axes, of an extent and a stride, and of the columns of a group. Those of
+/// several groups are along the second axis of the batch. None if there are too many axes with strides of their own.
+fn matrices(axes: &[(usize, usize)], [groups, columns]: [usize; 2]) -> Option<Layout> {
     let mut own: Vec<(usize, usize)> = Vec::new();
     for &(extent, stride) in axes.iter().filter(|(extent, _)| *extent != 1) {
         match own.last_mut() {
@@ -190,10 +204,13 @@ fn matrices(axes: &[(usize, usize)], channels: usize) -> Option<Layout> {
         }
     }
     if own.is_empty() {
-        own.push((1, channels));
+        own.push((1, groups * columns));
+    }
+    if groups > 1 {
+        own.insert(own.len() - 1, (groups, columns));
     }
     let (mut shape, mut strides): (Vec<_>, Vec<_>) = own.into_iter().unzip();
-    shape.push(channels);
+    shape.push(columns);
     strides.push(1);
     (shape.len() <= 4).then(|| Layout::line(0).with_axes(&shape, &strides))
 }

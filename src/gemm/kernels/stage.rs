@@ -36,8 +36,9 @@ impl OperandLines {
         let of_b = match problem.window_b() {
             None | Some(WindowB::Lines) => stored,
             Some(WindowB::Taps) => {
-                let [offset, of_line, of_column, ..] = stored.starts;
-                Self { starts: [offset, of_line, of_column, planes, 0, 0], is_along_outer: true, ..stored }
+                let [offset, line, column, ..] = stored.starts;
+                let starts = [offset, line, column, planes, problem.group_stride(), 0];
+                Self { starts, is_along_outer: true, ..stored }
             }
             Some(WindowB::Windows) => Self::of_windows(b, images, groups, n).turned(),
         };

@@ -3,7 +3,7 @@
 use crate::caps::Caps;
 use crate::gemm::problem::{
     ALPHA, BETA, GemmDims, GemmProblem, Generated, GeneratedOperand, OUT_SCALE, QuantisedDims, SeedSource,
-    SeededDims, SegmentDims, Side, WindowDims,
+    SeededDims, SegmentDims, Side, WindowB, WindowDims,
 };
 use crate::kernel::{Kernel, Language};
 use crate::plan::{Dims, Draft};
@@ -25,7 +25,11 @@ impl GemmProblem {
             return kernel.dims::<SegmentDims>(caps).slot("gemm_dims", "segments");
         }
         if self.windows().is_some() {
-            let variant = if self.has_groups() { "window_groups" } else { "windows" };
+            let variant = match self.window_b() {
+                Some(WindowB::Windows) if self.has_groups() => "window_row_groups",
+                _ if self.has_groups() => "window_groups",
+                _ => "windows",
+            };
             return kernel.dims::<WindowDims>(caps).slot("gemm_dims", variant);
         }
         let Some((side, _)) = self.seeded() else { return self.bind_epilogue_dims(kernel, caps) };

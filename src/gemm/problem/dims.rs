@@ -2,9 +2,8 @@
 //! the layouts of the operands.
 
 use super::gemm::GemmProblem;
-use super::generated::{Generated, PlacedWindows, Volumes};
+use super::generated::{Generated, PlacedWindows, Volumes, WindowB};
 use super::layouts::{BIAS, LINE_SCALES, Layouts, MatrixLayout, RESIDUAL};
-use super::of_windows::WindowB;
 use super::segments::Segments;
 use super::types::Side;
 use crate::kernel::shader_dims;
@@ -165,7 +164,8 @@ product_dims! {
         deep_steps: u32,
         /// planes before the volume at which the first window begins
         before_deep: u32 as i32,
-        reserved: u32,
+        /// stride of the operand without windows from a group to the next
+        group_stride: u32,
     }
 }
 
@@ -285,24 +285,20 @@ impl GemmProblem {
 
     /// The dims of a product with these windows.
     pub(in crate::gemm) fn window_dims(&self, PlacedWindows { of, volumes }: &PlacedWindows) -> WindowDims {
-        let image = if of.side == Side::A { &self.layouts.a } else { &self.layouts.b };
+        let image = if of.side() == Side::A { &self.layouts.a } else { &self.layouts.b };
         let [_, height, width, channels] = image.shape;
         let channels = channels / of.groups;
-        let mut dims = self.quantised_dims(&self.dims());
-        if of.groups > 1 {
-            // Also of a single column, whose axis has no stride: the next group's column is as far.
-            dims.b_outer = self.layouts.b.strides[1] / self.n().max(1);
-        }
+        let dims = self.quantised_dims(&self.dims());
         let reciprocal = |of: u32| (1.0 / of.max(1) as f32).to_bits();
         let of_b = &self.layouts.b.strides;
         let [_, taps_down, taps_across] = of.taps;
-        let [b_tap_plane, b_tap_line, b_tap_column] = match self.window_b() {
-            Some(WindowB::Lines) => {
+        let [b_tap_plane, b_tap_line, b_tap_column] = match of.b {
+            WindowB::Lines => {
                 let column = channels * of_b[2];
                 [taps_down * taps_across * column, taps_across * column, column]
             }
-            Some(WindowB::Taps) => [volumes.map_or(0, |of| of.planes_of_b[1]), of_b[0], of_b[1]],
-            Some(WindowB::Windows) | None => [0; 3],
+            WindowB::Taps => [volumes.map_or(0, |of| of.planes_of_b[1]), of_b[0], of_b[1]],
+            WindowB::Windows => [0; 3],
         };
         let [image_stride, plane_stride, depth] = match volumes {
             Some(Volumes { images, .. }) => [images[1], image.strides[0], image.shape[0]],
@@ -340,7 +336,7 @@ impl GemmProblem {
             taps_down,
             deep_steps: dilation_deep << 16 | step_deep & 0xffff,
             before_deep,
-            reserved: 0,
+            group_stride: self.group_stride(),
             ..beginning_with(&dims, size_of::<QuantisedDims>())
         }
     }

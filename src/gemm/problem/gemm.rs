@@ -134,7 +134,9 @@ impl GemmProblem {
         let row_of_a = self.layouts.a.shape[3];
         match self.generated {
             Some(Generated::Segments(segments)) => segments.k,
-            Some(Generated::Windows(PlacedWindows { of, .. })) if of.side == Side::A => of.elements(row_of_a),
+            Some(Generated::Windows(PlacedWindows { of, .. })) if of.side() == Side::A => {
+                of.elements(row_of_a)
+            }
             Some(_) | None => row_of_a,
         }
     }

@@ -131,9 +131,9 @@ pub(super) const MAX_ROWS_OF_B: u64 = 1 << 24;
 /// order tap plane, tap line, tap column, channel. Elements outside of the image are zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct ImageWindows {
-    /// The operand whose rows are windows.
-    pub(crate) side: Side,
-    /// The groups of the image's channels, of which each matrix of the batch reads one.
+    /// The operand whose rows are windows, and how B is read.
+    pub(crate) b: WindowB,
+    /// The groups of the image's channels, of which each matrix along the second axis of the batch reads one.
     pub(crate) groups: u32,
     /// Windows along the depth of an image, down and across it.
     pub(crate) windows: [u32; 3],
@@ -165,7 +165,23 @@ pub(crate) struct Volumes {
     pub(crate) planes_of_b: [u32; 2],
 }
 
+/// How the operand B of a product with windows is read: the constants of `gemm_coop_khr.comp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum WindowB {
+    /// Its elements along k are a line. The rows of A are windows.
+    Lines = 0,
+    /// Its rows are taps and channels of windows, with strides of their own. The rows of A are windows.
+    Taps = 1,
+    /// Its rows are windows. A is stored.
+    Windows = 2,
+}
+
 impl ImageWindows {
+    /// The operand whose rows are windows.
+    pub(in crate::gemm) fn side(&self) -> Side {
+        if self.b == WindowB::Windows { Side::B } else { Side::A }
+    }
+
     /// The elements of a window of an image of this many channels.
     pub(super) fn elements(&self, channels: u32) -> u32 {
         self.taps.iter().product::<u32>() * (channels / self.groups)

@@ -2,9 +2,8 @@
 
 use super::epilogue::{Epilogue, Scale};
 use super::gemm::GemmProblem;
-use super::generated::{Generated, PlacedWindows, Volumes};
+use super::generated::{Generated, PlacedWindows, Volumes, WindowB};
 use super::layouts::{BIAS, Layouts, MatrixLayout};
-use super::of_windows::WindowB;
 use super::types::{GemmTypes, Side};
 use crate::Result;
 use crate::caps::Caps;
@@ -63,7 +62,7 @@ impl GemmProblem {
             }
             Some(Generated::SignHalf(_)) => b.name = "the stored half of B",
             Some(Generated::Windows(PlacedWindows { of, volumes })) => {
-                let image = if of.side == Side::A { &mut a } else { &mut b };
+                let image = if of.side() == Side::A { &mut a } else { &mut b };
                 image.name = "the image";
                 if let Some(Volumes { images, planes_of_b }) = volumes {
                     let with_first = |of: Layout, [extent, stride]: [u32; 2]| {
