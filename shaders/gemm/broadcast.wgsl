@@ -45,11 +45,9 @@ fn a_quad(rows: FourRows, step: u32) -> vec4<f32> {
 }
 
 // Stores an element of C, unless it is past the edges.
-// NOTE: the epilogue is outside of the condition, so that a compiler loads the operands of a column once for all rows.
 fn store(row: u32, col: u32, value: f32) {
-    let v = epilogue(min(row, dims.m - 1u), min(col, dims.n - 1u), vec4<f32>(value, 0.0, 0.0, 0.0)).x;
     if row < dims.m && col < dims.n {
-        save_c(matrices.c_offset + row * dims.ldc + col, v);
+        save_c(matrices.c_offset + row * dims.ldc + col, epilogue(row, col, vec4<f32>(value, 0.0, 0.0, 0.0)).x);
     }
 }
 

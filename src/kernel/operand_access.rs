@@ -348,7 +348,7 @@ mod tests {
             .flatten()
             .filter(|(_, load, store)| load.is_some() || store.is_some())
         {
-            let access = OperandAccess { format, load, store, is_rounded: false };
+            let access = OperandAccess { format, load, store, is_rounded: false, is_at_once: false };
             let valid = validated(access);
             let (rows, renames) = rows_of(format);
             let renamed =
