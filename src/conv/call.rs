@@ -71,7 +71,7 @@ pub fn conv2d<T: Real>(
 /// # Precision
 /// As [`conv2d`].
 /// # Launches
-/// As [`conv2d`]; one more for a weight or a residual with gaps, which are copied. All convolutions are matrix products, those of small
+/// As [`conv2d`]; one more for a residual with gaps, which is copied. All convolutions are matrix products, those of small
 /// groups too: of a product's block they use as many columns as a group has outputs.
 /// ```
 /// # fn main() -> tilewise::Result<()> {

@@ -8,26 +8,23 @@ use crate::ops::copy::problem::CopyProblem;
 use crate::plan::{Draft, Plan, Problem, Region};
 
 impl ConvProblem {
-    /// The plan of a product, for which a weight or a residual with gaps is copied first.
+    /// The plan of the product, for which a residual with gaps is copied first.
     pub(super) fn plan_of_volumes(&self, caps: &Caps) -> Result<Option<Plan>> {
         if let Some(product) = self.product()? {
             return self.product_plan(&product, caps).map(Some);
         }
-        let dense = |of: &Layout| Layout::contiguous(self.op, of.shape());
-        let residual = self.residual.as_ref().map(dense).transpose()?;
-        let without_gaps = Self { weight: dense(&self.weight)?, residual, ..*self };
+        let Some(residual) = &self.residual else { return Ok(None) };
+        let without_gaps = Self { residual: Some(Layout::contiguous(self.op, residual.shape())?), ..*self };
         let Some(product) = without_gaps.product()? else { return Ok(None) };
         let mut draft = Draft::new(self.op, &[], caps);
         let mut operands: Vec<Region> =
             draft.operands(&self.operands()?).into_iter().map(|(region, _)| region).collect();
         // The residual is the last before the result.
-        let with_gaps = [Some(1), self.residual.map(|_| operands.len() - 2)];
-        for at in with_gaps.into_iter().flatten() {
-            let from = operands[at];
-            operands[at] = draft.temporary(from.layout.shape(), self.dtype)?;
-            let copy = CopyProblem::new(&from.layout, &operands[at].layout, self.dtype)?;
-            draft.call(copy.plan(caps)?, &[operands[at], from], &[])?;
-        }
+        let at = operands.len() - 2;
+        let from = operands[at];
+        operands[at] = draft.temporary(from.layout.shape(), self.dtype)?;
+        let copy = CopyProblem::new(&from.layout, &operands[at].layout, self.dtype)?;
+        draft.call(copy.plan(caps)?, &[operands[at], from], &[])?;
         draft.call(without_gaps.product_plan(&product, caps)?, &operands, &[])?;
         Ok(Some(draft.finish()))
     }

@@ -22,7 +22,7 @@ fn gradients_agree_with_their_definitions() {
         }
     }
     let run = |turn: &Turn, forms: &mut Forms| for_all_types_and_a_gpu!(turn, test, forms);
-    forms::sweep(128, run);
+    forms::sweep(140, run);
 }
 
 const LAYS: [Lay; 6] = [Lay::Plain, Lay::Vectors, Lay::Reversed, Lay::Gaps, Lay::Even, Lay::Odd];

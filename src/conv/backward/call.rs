@@ -68,13 +68,12 @@ pub fn conv2d_backward<T: Real>(
 /// `x`, `weight` and `bias` as in [`conv3d`](crate::conv::conv3d), `grad` (batch, depth, height, width, outputs), any strides -> the
 /// gradient of `x`, in its shape, and those of the parameters, `weight` and `bias` in f32, added over all pixels.
 /// # Errors
-/// As [`conv3d`](crate::conv::conv3d); [`Error::Shape`] if `grad` does not have the result's shape; [`Error::Unsupported`] for several
-/// groups; [`Error::Limit`] if the result has more than $2^{24}$ pixels.
+/// As [`conv3d`](crate::conv::conv3d); [`Error::Shape`] if `grad` does not have the result's shape; [`Error::Limit`] if the result has more than $2^{24}$ pixels.
 /// # Precision
 /// As [`conv2d_backward`].
 /// # Launches
 /// For the gradient of `x` one for each phase of pixels that the same taps read, as many as the product of the strides; with strides
-/// along depth and height that do not divide the volume, one for each phase and volume. Two if sums are split among workgroups. One or
+/// along depth and height that do not divide the volume, and with strides and groups, one for each phase, volume and group. Two if sums are split among workgroups. One or
 /// two for that of the weight, and a product with ones for that of the bias; one before them to copy `grad` if its pixels are not at
 /// equal distances.
 /// ```

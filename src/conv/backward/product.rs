@@ -17,8 +17,8 @@ pub(super) const NO_PRODUCT: &str = "groups of eight channels and outputs or mor
                                      the weight, pixels of the result's gradient at equal distances";
 
 /// What products of volumes take.
-pub(super) const NO_PRODUCT_OF_VOLUMES: &str = "for the gradient of the volumes, if there are groups, lines of pixels at equal \
-                                                distances; for that of the weight, pixels of the result's gradient at equal distances";
+pub(super) const NO_PRODUCT_OF_VOLUMES: &str =
+    "for the gradient of the weight, pixels of the result's gradient at equal distances";
 
 /// A product, and where its A, B and C begin in the regions of the gradient, the other operand and the result.
 pub(super) struct PhaseProduct {
@@ -80,8 +80,8 @@ impl ConvBackward {
         Ok(products)
     }
 
-    /// The products of a phase: one, or one for each volume if pixels of all, and groups, need more axes than a batch has. None if those
-    /// of one do, too, and for images, which have another kernel.
+    /// The products of a phase: one, or one for each volume and group if pixels and groups need more axes than a batch has. None for such
+    /// images, which have another kernel.
     fn of_phase(&self, phases: [StridePhase; 3], made: &Layout) -> Result<Option<Vec<PhaseProduct>>> {
         let ConvGeometry { batch, outputs, groups, axes, .. } = self.geometry;
         let columns = self.geometry.group_channels();
@@ -97,27 +97,31 @@ impl ConvBackward {
         let pixels = phases.map(|phase| phase.pixels);
         let of_pixels = [0, 1, 2].map(|axis| axes[axis].stride * made.strides()[axis + 1]);
         let first: usize = (0..3).map(|axis| phases[axis].first * made.strides()[axis + 1]).sum();
-        let windows = windows::of_gradient(phases, groups)?;
-        let of_images = |grad: Layout, images: usize, offset: usize| -> Result<Option<PhaseProduct>> {
+        // The product of these images and this number of groups, whose pixels begin at `offset`.
+        let of_part = |grad: Layout, b: Layout, [images, groups, offset]: [usize; 3]| {
             let lines = [(images, made.strides()[0]), (pixels[0], of_pixels[0]), (pixels[1], of_pixels[1])];
             let pixels = [&lines[..], &[(pixels[2], of_pixels[2])]].concat();
             let Some(c) = matrices(&pixels, [groups, columns]) else { return Ok(None) };
             let c = c.at(c.strides(), offset);
             let types = GemmTypes::new(self.dtype, self.dtype);
+            let windows = windows::of_gradient(phases, groups)?;
             let product = GemmProblem::of_windows([&grad, &b], windows, &c, types)?;
             self.with_bias(product, [grad, b, c]).map(Some)
         };
-        if let Some(product) = of_images(self.grad, batch, first)? {
+        if let Some(product) = of_part(self.grad, b, [batch, groups, first])? {
             return Ok(Some(vec![product]));
         }
         if self.geometry.is_of_images() {
             return Ok(None);
         }
-        let single = |image: usize| -> Result<Option<PhaseProduct>> {
-            let grad = self.grad.slice(0, image..=image)?;
-            of_images(grad, 1, first + image * made.strides()[0])
+        let rows = self.geometry.group_outputs();
+        let single = |(image, group): (usize, usize)| -> Result<Option<PhaseProduct>> {
+            let outputs = group * rows..(group + 1) * rows;
+            let grad = self.grad.slice(0, image..=image)?.slice(4, outputs.clone())?;
+            let offset = first + image * made.strides()[0] + group * columns;
+            of_part(grad, b.slice(3, outputs)?, [1, 1, offset])
         };
-        (0..batch).map(single).collect()
+        (0..batch).flat_map(|image| (0..groups).map(move |group| (image, group))).map(single).collect()
     }
 
     fn with_bias(&self, product: GemmProblem, layouts: [Layout; 3]) -> Result<PhaseProduct> {
