@@ -102,9 +102,9 @@ fn tap_plane(element: WindowElement) -> u32 {
 
 // The place of an element of a window, with the strides of columns and channels.
 fn place_in(window: Window, element: WindowElement, column_stride: u32, channel_stride: u32) -> WindowPlace {
-    let of_taps = tap_plane(element);
-    let plane = window.plane + i32(of_taps) * dilation_deep();
-    let line = window.line + i32(element.tap_line - of_taps * dims.taps_down) * dims.dilation_down;
+    let deep = tap_plane(element);
+    let plane = window.plane + i32(deep) * dilation_deep();
+    let line = window.line + i32(element.tap_line - deep * dims.taps_down) * dims.dilation_down;
     let column = window.column + i32(element.tap_column) * dims.dilation_across;
     let inner_plane = clamp(plane, 0i, i32(dims.depth) - 1i);
     let inner_line = clamp(line, 0i, i32(dims.height) - 1i);

@@ -19,6 +19,7 @@ mod module_interface;
 mod module_tests;
 mod numbered_lines;
 mod operand_access;
+mod operands;
 mod params;
 mod report;
 mod shader_dims;

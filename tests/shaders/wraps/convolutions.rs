@@ -50,6 +50,7 @@ fn cases(elements: usize) -> [Case; 18] {
 pub(crate) fn launches() -> Vec<Launch> {
     let devices = [caps().planned_for(DeviceType::Discrete), caps(), bare()];
     let mut launches = of_volumes(&devices);
+    launches.extend(of_words(&devices[1]));
     // Each case has one type: the types differ in how elements are loaded and stored, which other families run.
     for (which, dtype) in [DType::F32, DType::F16, DType::Bf16, DType::I8].into_iter().enumerate() {
         let cases = cases(WINDOW / dtype.size()).into_iter().enumerate();
@@ -69,6 +70,18 @@ pub(crate) fn launches() -> Vec<Launch> {
         }
     }
     launches
+}
+
+/// A depthwise convolution of f16 on a software device, which moves them as words.
+fn of_words(caps: &Caps) -> Vec<Launch> {
+    let layout = |shape: &[usize]| Layout::contiguous("test", shape).unwrap();
+    let (x, weight) = (layout(&[1, 64, WINDOW / 2048, 16]), layout(&[16, 3, 3, 1]));
+    let options = ConvOptions::new().padding(Padding::Explicit([[1; 2]; 2])).groups(16);
+    let what = "depthwise convolution of words of f16";
+    conv_plans([&x, &weight], &options, DType::F16, caps)
+        .into_iter()
+        .flat_map(|plan| Launch::planned(what, plan))
+        .collect()
 }
 
 /// Volumes of many planes, of one axis alone, and with far strides, dilations and paddings.
