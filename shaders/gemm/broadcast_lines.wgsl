@@ -106,7 +106,7 @@ fn column_of_b(column: u32) -> Column {
     let plane = plane_of_taps(tap_line);
     let line = i32(line_in_plane(tap_line)) * dims.dilation_down;
     let across = i32(tap % dims.taps_across) * dims.dilation_across;
-    let in_plane = u32(line) * dims.line_stride + u32(across) * dims.b_k;
+    let in_plane = u32(line) * dims.line_stride + u32(across) * dims.b_k; // wraps: a place modulo 2^32, as below
     return Column(plane, line, across, plane_place(plane) + in_plane + column % dims.channels * dims.b_outer);
 }
 
