@@ -1,6 +1,7 @@
 //! The ratios of measured cases as Markdown tables, one for each device.
 
 use crate::case::{Size, Type};
+use crate::conv;
 use crate::error::{Error, Result};
 use crate::rows::{About, CaseRow, FailedRow, Line, Timed};
 use bench::lines;
@@ -21,7 +22,7 @@ pub(crate) fn print(files: &[PathBuf]) -> Result<()> {
         results.left_out.extend(lines.skipped);
         malformed.extend(lines.malformed.iter().map(ToString::to_string));
     }
-    if results.devices.is_empty() {
+    if results.devices.is_empty() && results.convolutions.is_empty() {
         malformed.push("no line is a measured case: `peers --json FILE` writes them".into());
     }
     print!("{results}");
@@ -34,6 +35,7 @@ struct Results {
     devices: BTreeMap<Device, Vec<CaseRow>>,
     failed: Vec<FailedRow>,
     torch: Vec<PeerRow>,
+    convolutions: conv::Results,
     left_out: Vec<String>,
 }
 
@@ -53,6 +55,8 @@ impl Results {
                 self.devices.entry(Device { device, driver, compiler }).or_default().push(*row);
             }
             Line::Failed(row) => self.failed.push(row),
+            Line::Conv(row) => self.convolutions.add(*row),
+            Line::ConvFailed(row) => self.convolutions.add_failed(row),
             Line::Torch(row) => match row.outcome {
                 Outcome::LeftOut { left_out: why } | Outcome::Failed { error: why } => {
                     self.left_out.push(why)
@@ -75,6 +79,7 @@ impl fmt::Display for Results {
             let strategy = strategy.as_ref().map_or_else(String::new, |strategy| format!(" with {strategy}"));
             writeln!(f, "- {dtype} {size}{strategy} has no result: {error}")?;
         }
+        write!(f, "{}", self.convolutions)?;
         self.left_out.iter().try_for_each(|why| writeln!(f, "- left out: {why}"))
     }
 }

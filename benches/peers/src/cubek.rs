@@ -49,6 +49,20 @@ impl CubeK {
         self.client.name()
     }
 
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Whether it still takes values and returns them.
+    pub(crate) fn works(&self) -> bool {
+        let sent = [1, 2, 3, 4];
+        let back = caught(NAME, || {
+            let handle = self.client.create_from_slice(&sent);
+            self.client.read_one(handle).map_err(|why| Error::side(NAME, why))
+        });
+        back.is_ok_and(|back| back[..] == sent)
+    }
+
     /// Products by the strategy that it chooses itself.
     pub(crate) fn auto(&self, case: Case, operands: &Operands<'_>, definition: &Definition) -> Side<'_> {
         self.side("auto".into(), Strategy::Auto, case, operands, definition)
@@ -75,8 +89,8 @@ impl CubeK {
     ) -> Side<'_> {
         Side::new(NAME, kernel, definition, || {
             let mut products = Products::new(&self.client, strategy, case, operands);
-            let c = caught(|| products.first())?;
-            let time: Time<'_> = Box::new(move |count| caught(|| products.seconds(count)));
+            let c = caught(NAME, || products.first())?;
+            let time: Time<'_> = Box::new(move |count| caught(NAME, || products.seconds(count)));
             Ok((c, time))
         })
     }
@@ -141,19 +155,19 @@ impl<'a> Products<'a> {
 }
 
 /// CubeK's element type.
-fn element(dtype: Type) -> ElemType {
+pub(crate) fn element(dtype: Type) -> ElemType {
     ElemType::Float(match dtype {
         Type::F32 => FloatKind::F32,
         Type::F16 => FloatKind::F16,
     })
 }
 
-/// Turns a panic of the peer, which it prints to stderr, into an error.
-fn caught<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+/// Turns a panic of a peer, which it prints to stderr, into an error.
+pub(crate) fn caught<T>(side: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
         let said = payload.downcast_ref::<String>().map(String::as_str);
         let said = said.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("no message");
-        Err(Error::Side { side: NAME.into(), why: format!("it panicked: {said}") })
+        Err(Error::Side { side: side.into(), why: format!("it panicked: {said}") })
     })
 }
 
@@ -163,8 +177,8 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_peer_is_an_error_with_its_message() {
-        let error = caught::<()>(|| panic!("no {}", "luck")).map_err(|error| error.to_string());
+        let error = caught::<()>(NAME, || panic!("no {}", "luck")).map_err(|error| error.to_string());
         assert_eq!(error, Err("CubeK: it panicked: no luck".into()));
-        assert!(caught(|| Ok(1)).is_ok());
+        assert!(caught(NAME, || Ok(1)).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Matrix products of Tilewise and of its peers, timed in turn on one adapter, every result checked.
+//! Matrix products and convolutions of Tilewise and of its peers, timed in turn on one adapter, every result checked.
 //!
 //! The program starts itself anew for every case: a kernel that ends the process then ends one case only. `compare` reads
 //! what it wrote and prints the ratios as Markdown.
@@ -6,6 +6,7 @@
 mod adapter;
 mod case;
 mod compare;
+mod conv;
 mod cpu;
 mod cubek;
 mod error;
@@ -40,9 +41,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Times convolutions of Tilewise, and of each algorithm of CubeK in turn
+    Conv(conv::Options),
     /// Prints the ratios of measured cases as Markdown tables
     Compare {
-        /// JSON lines that `peers --json` or `torch_gemm.py` wrote
+        /// JSON lines that `peers --json`, `peers conv --json` or `torch_gemm.py` wrote
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
     },
@@ -57,6 +60,9 @@ enum Command {
         #[arg(long, default_value_t = 15)]
         rounds: usize,
     },
+    /// Measures one convolution in this process and prints one JSON line
+    #[command(hide = true)]
+    ConvCase(conv::Case),
 }
 
 /// What is measured.
@@ -91,6 +97,8 @@ fn main() -> ExitCode {
         Some(Command::Case { size, dtype, strategy, rounds }) => {
             measure::print(Case { size, dtype, strategy }, rounds)
         }
+        Some(Command::Conv(options)) => conv::run(&options),
+        Some(Command::ConvCase(case)) => conv::print(&case),
         None => run::run(&arguments.options),
     };
     ended(done)

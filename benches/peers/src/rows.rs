@@ -1,6 +1,7 @@
-//! The JSON lines: a case that was measured, one that failed, and a product of `torch_gemm.py`.
+//! The JSON lines: a case that was measured, one that failed, a product of `torch_gemm.py`, and convolutions.
 
 use crate::case::{Size, Type};
+use crate::conv::{self, ConvRow};
 use bench::rows::{Outcome, PeerRow};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -16,6 +17,10 @@ pub(crate) enum Line {
     Failed(FailedRow),
     /// A product of cuBLAS.
     Torch(PeerRow),
+    /// A convolution that was measured.
+    Conv(Box<ConvRow>),
+    /// A convolution whose process failed.
+    ConvFailed(conv::FailedRow),
 }
 
 /// A case that was measured.
@@ -106,6 +111,11 @@ impl TryFrom<Value> for Line {
         if value.get("peer").is_some() {
             return serde_json::from_value(value).map(Self::Torch);
         }
+        match (value.get("convolution").is_some(), value.get("sides").is_some()) {
+            (true, true) => return serde_json::from_value(value).map(|row| Self::Conv(Box::new(row))),
+            (true, false) => return serde_json::from_value(value).map(Self::ConvFailed),
+            _ => {}
+        }
         if value.get("sides").is_some() {
             return serde_json::from_value(value).map(|row| Self::Case(Box::new(row)));
         }
@@ -185,6 +195,9 @@ pub(crate) mod tests {
         assert!(matches!(parse(torch), Ok(Line::Torch(row)) if row.product.dtype == "f16"));
         let failed = r#"{"m":64,"n":64,"k":64,"dtype":"f32","strategy":null,"error":"it ended"}"#;
         assert!(matches!(parse(failed), Ok(Line::Failed(row)) if row.error == "it ended"));
+        let failed = r#"{"convolution":{"name":"a","batch":1,"height":1,"width":1,"channels":1,"outputs":1,"kernel":1,"stride":1,
+            "padding":0,"groups":1},"dtype":"f32","error":"it ended"}"#;
+        assert!(matches!(parse(failed), Ok(Line::ConvFailed(row)) if row.error == "it ended"));
         for garbage in ["", "{", "[]", "{}", r#"{"peer":"cuBLAS"}"#, r#"{"sides":[]}"#] {
             assert!(parse(garbage).is_err(), "{garbage}");
         }

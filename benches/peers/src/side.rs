@@ -14,6 +14,29 @@ const MAX_PRODUCTS: u64 = 4096;
 /// Computes products and returns the seconds that they took on the host's clock.
 pub(crate) type Time<'a> = Box<dyn FnMut(u64) -> Result<f64> + 'a>;
 
+/// What a first result is compared with.
+pub(crate) trait Check {
+    /// How the result compares, or what is wrong with it.
+    fn check(&self, result: &[f32]) -> Result<Checked, String>;
+}
+
+impl Check for Definition {
+    fn check(&self, result: &[f32]) -> Result<Checked, String> {
+        let compared = self.compare(result);
+        if !compared.ok() {
+            return Err(format!(
+                "the result is wrong: its largest error is {:.2e}, {:.1} times the bound",
+                compared.max_abs_err, compared.bound_ratio
+            ));
+        }
+        Ok(Checked {
+            check: Self::check(self),
+            max_abs_err: compared.max_abs_err,
+            bound_ratio: compared.bound_ratio,
+        })
+    }
+}
+
 /// A library that is ready to be timed, or what went wrong with it.
 pub(crate) struct Side<'a> {
     name: String,
@@ -32,11 +55,11 @@ struct Ready<'a> {
 }
 
 impl<'a> Side<'a> {
-    /// Checks the first product that a library computed, and warms it up. `prepare` returns that product and the timing.
+    /// Checks the first result that a library computed, and warms it up. `prepare` returns that result and the timing.
     pub(crate) fn new(
         name: &str,
         kernel: String,
-        definition: &Definition,
+        definition: &impl Check,
         prepare: impl FnOnce() -> Result<(Vec<f32>, Time<'a>)>,
     ) -> Self {
         let state = prepare().and_then(|(c, time)| Ready::new(name, &c, time, definition));
@@ -57,11 +80,19 @@ impl<'a> Side<'a> {
         self.state.as_ref().map_or(&[], |ready| &ready.seconds)
     }
 
+    /// What went wrong with it.
+    pub(crate) fn error(&self) -> Option<String> {
+        match &self.state {
+            Ok(_) => None,
+            Err(Error::Side { why, .. }) => Some(why.clone()),
+            Err(error) => Some(error.to_string()),
+        }
+    }
+
     /// What came of it. `ours` are the rounds of the library.
     pub(crate) fn row(&self, flops: f64, ours: &[f64]) -> SideRow {
         let outcome = match &self.state {
-            Err(Error::Side { why, .. }) => Outcome::Failed { error: why.clone() },
-            Err(error) => Outcome::Failed { error: error.to_string() },
+            Err(_) => Outcome::Failed { error: self.error().unwrap_or_default() },
             Ok(ready) => ready.outcome(flops, ours),
         };
         SideRow { name: self.name.clone(), kernel: self.kernel.clone(), outcome }
@@ -69,20 +100,8 @@ impl<'a> Side<'a> {
 }
 
 impl<'a> Ready<'a> {
-    fn new(name: &str, c: &[f32], mut time: Time<'a>, definition: &Definition) -> Result<Self> {
-        let compared = definition.compare(c);
-        if !compared.ok() {
-            let why = format!(
-                "the result is wrong: its largest error is {:.2e}, {:.1} times the bound",
-                compared.max_abs_err, compared.bound_ratio
-            );
-            return Err(Error::Side { side: name.into(), why });
-        }
-        let checked = Checked {
-            check: definition.check(),
-            max_abs_err: compared.max_abs_err,
-            bound_ratio: compared.bound_ratio,
-        };
+    fn new(name: &str, c: &[f32], mut time: Time<'a>, definition: &impl Check) -> Result<Self> {
+        let checked = definition.check(c).map_err(|why| Error::Side { side: name.into(), why })?;
         let products = repetitions::doubled(ENOUGH, MAX_PRODUCTS, &mut time)?;
         Ok(Self { checked, time, products, seconds: Vec::new() })
     }

@@ -1,6 +1,7 @@
 //! CubeK's strategies by name.
 
 use clap::ValueEnum;
+use cubek_matmul::kernels::CubeStagedMatmulRoutineSettings;
 use cubek_matmul::multi_level::Strategy as MultiLevel;
 use cubek_matmul::multi_level::routines::TileSizeSelection;
 use cubek_matmul::multi_level::routines::batch::double_unit::DoubleUnitSelectionArgs;
@@ -44,7 +45,7 @@ impl Strategy {
                 Peer::MultiLevel(MultiLevel::DoubleUnit(BlueprintStrategy::Inferred(options)))
             }
             Self::CyclicCooperative => Peer::MultiLevel(MultiLevel::SimpleCyclicCmma(Default::default())),
-            Self::TiledCooperative => Peer::Tiled(Tiled::Cmma(Default::default())),
+            Self::TiledCooperative => Peer::Tiled(Tiled::Cmma(CubeStagedMatmulRoutineSettings::DEFAULT)),
         }
     }
 }
