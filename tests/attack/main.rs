@@ -9,7 +9,7 @@
 //! | `TILEWISE_ATTACK_WITHOUT` | steps that the walk leaves out, such as `callback,destroy` |
 //!
 //! What a thread does is given by seed, device, thread and step; in which order threads run is the scheduler's. A step
-//! that takes half a minute is stuck: the process says what each thread was doing, and aborts.
+//! that takes half a minute, more on a busy machine, is stuck: the process says what each thread was doing, and aborts.
 
 mod actor;
 mod api;

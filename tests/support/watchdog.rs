@@ -1,6 +1,8 @@
 //! A watchdog for hanging tests. Every thread announces its work on a board. If a thread announces nothing new for longer than is
 //! allowed, the process prints the board and aborts, so that a hang fails at once instead of at CI's time limit. It prints the
 //! panics so far, too: a thread that others wait for may have panicked.
+//!
+//! Time counts less on a busy machine: where four threads want each core, a quarter of it.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -8,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-/// Limit of the time of one step.
+/// Limit of the time of one step, on a machine that does nothing else.
 const LIMIT: Duration = Duration::from_secs(30);
 /// Limit of the time of a whole test with many steps.
 const LONG: Duration = Duration::from_secs(300);
@@ -17,7 +19,8 @@ const LOOK: Duration = Duration::from_millis(500);
 
 struct Task {
     what: String,
-    begun: Instant,
+    /// The time that counts towards the limit.
+    counted: Duration,
     limit: Duration,
 }
 
@@ -60,7 +63,7 @@ fn doing_within(what: impl Into<String>, limit: Duration) -> Doing {
     let new = || Desk { thread: thread.name().unwrap_or("unnamed").into(), doing: Vec::new() };
     let mut board = board();
     let desk = board.get_or_insert_default().entry(thread.id()).or_insert_with(new);
-    desk.doing.push(Task { what: what.into(), begun: Instant::now(), limit });
+    desk.doing.push(Task { what: what.into(), counted: Duration::ZERO, limit });
     Doing
 }
 
@@ -83,30 +86,43 @@ fn board() -> MutexGuard<'static, Option<HashMap<ThreadId, Desk>>> {
     BOARD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// NOTE: a virtual machine may be paused and resumed. All threads then seem slow at once, and so does this one. The time by which it
-/// overslept is not counted for any of them.
+/// How many threads of the machine want each core: 1, where a core is free, and where nothing tells it. At most 8, since the
+/// threads of a container's host are counted here, and its cores are not.
+fn threads_for_each_core() -> f64 {
+    let running = || {
+        let load = std::fs::read_to_string("/proc/loadavg").ok()?;
+        load.split(' ').nth(3)?.split('/').next()?.parse::<f64>().ok()
+    };
+    let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+    running().map_or(1.0, |running| (running / cores).clamp(1.0, 8.0))
+}
+
+/// NOTE: a virtual machine may be paused and resumed. All threads then seem slow at once, and so does this one: what it
+/// overslept counts for none of them.
 fn watch() {
-    let mut stopped = Duration::ZERO;
+    let (mut begun, mut all) = (Instant::now(), Duration::ZERO);
     loop {
-        let asleep = Instant::now();
         std::thread::sleep(LOOK);
+        let counts = LOOK.div_f64(threads_for_each_core());
         let mut board = board();
-        let overslept = asleep.elapsed().saturating_sub(LOOK);
-        stopped += overslept;
+        all += counts;
+        if board.as_ref().is_none_or(HashMap::is_empty) {
+            (begun, all) = (Instant::now(), Duration::ZERO);
+        }
         for task in board.iter_mut().flat_map(HashMap::values_mut).flat_map(|desk| &mut desk.doing) {
-            task.begun += overslept;
+            task.counted += counts;
         }
         let desks = board.iter().flat_map(HashMap::values);
-        let stuck = |desk: &Desk| desk.doing.iter().any(|task| task.begun.elapsed() > task.limit);
+        let stuck = |desk: &Desk| desk.doing.iter().any(|task| task.counted > task.limit);
         if !desks.clone().any(stuck) {
             continue;
         }
         let mut text = String::from("stuck: a step takes too long. The work of each thread:\n");
-        text += &format!("  (without {:.1} s in which nothing ran)\n", stopped.as_secs_f64());
+        text += &format!("  (of {:.1} s, {:.1} s count)\n", begun.elapsed().as_secs_f64(), all.as_secs_f64());
         for desk in desks {
             text += &format!("  {}\n", desk.thread);
-            for Task { what, begun, .. } in &desk.doing {
-                text += &format!("    {what}, for {:.1} s\n", begun.elapsed().as_secs_f64());
+            for Task { what, counted, .. } in &desk.doing {
+                text += &format!("    {what}, for {:.1} s\n", counted.as_secs_f64());
             }
         }
         for panic in PANICS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
