@@ -15,8 +15,8 @@ impl Actor {
         let kinds = match self.menu {
             Menu::Plain => 4,
             Menu::Typed => 7,
-            Menu::Many => 9,
-            Menu::Whole => 12,
+            Menu::Many => 10,
+            Menu::Whole => 13,
         };
         match self.random.below(kinds) {
             0 | 1 => self.product(),
@@ -26,8 +26,9 @@ impl Actor {
             6 => self.reduce(),
             7 => self.move_elements(),
             8 => self.layer(),
-            9 => self.epilogue(),
-            10 => self.sketch(),
+            9 => self.convolve(),
+            10 => self.epilogue(),
+            11 => self.sketch(),
             _ => self.clifford(),
         }
     }

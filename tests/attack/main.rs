@@ -17,6 +17,7 @@ mod application;
 mod caches;
 mod callbacks;
 mod compute;
+mod convolutions;
 mod dropped_reads;
 mod frame;
 mod held;
