@@ -105,10 +105,10 @@ pub(crate) fn tile(gpu: &Gpu, kernel: GemmKernel, dtype: DType) -> Option<Tile> 
     fits.min_by_key(|tile| tile.tm * tile.tn).copied()
 }
 
-/// These cases, and the one of groups in splits, which a second launch adds.
-fn check_all<T: Real>(gpu: &Gpu, tile: Tile, cases: &[Case]) {
-    cases.iter().enumerate().for_each(|case| check::<T>(gpu, tile, SplitK::Auto, case));
-    check::<T>(gpu, tile, SplitK::Splits(3), (1, &cases[1]));
+/// These cases, and one of groups in splits, which a second launch adds.
+fn check_all<T: Real>(gpu: &Gpu, tile: Tile, taken: &[Case]) {
+    taken.iter().enumerate().for_each(|case| check::<T>(gpu, tile, SplitK::Auto, case));
+    check::<T>(gpu, tile, SplitK::Splits(3), (1, &cases()[1]));
 }
 
 /// With units of eight channels, and without in groups. A software driver compiles a kernel on matrices for many seconds.
@@ -116,9 +116,11 @@ fn on_matrices() -> Vec<Case> {
     if support::is_full_sweep() { cases() } else { cases().into_iter().take(2).collect() }
 }
 
+/// All cases, in a short sweep every third one from the last one back.
 fn scalar<T: Real>(gpu: &Gpu) {
     let tiles = [GemmKernel::Tiled, GemmKernel::Broadcast].map(|kernel| tile(gpu, kernel, T::DTYPE));
-    tiles.iter().flatten().for_each(|tile| check_all::<T>(gpu, *tile, &cases()));
+    let taken: Vec<Case> = cases().into_iter().rev().step_by(support::by_sweep(1, 1, 3)).collect();
+    tiles.iter().flatten().for_each(|tile| check_all::<T>(gpu, *tile, &taken));
 }
 
 #[test]
