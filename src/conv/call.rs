@@ -19,8 +19,10 @@ use crate::tensor::Tensor;
 /// # Shapes
 /// `x` (batch, height, width, channels), `weight` (outputs, height, width, channels / groups), `bias` (outputs) -> (batch, height,
 /// width, outputs), with $\lfloor (h + t + u - d_{1} (k - 1) - 1) / s_{1} \rfloor + 1$ rows for $h$ rows, a kernel of $k$ rows and the
-/// padding $u$ below. Views of any strides are read in place: images stored channels first are `x.permute(&[0, 2, 3, 1])`. An
-/// empty batch, or no outputs, give an empty result.
+/// padding $u$ below. Views of any strides are read in place: images stored channels first are `x.permute(&[0, 2, 3, 1])`, and so is a
+/// weight of `PyTorch`. If a kernel has as many rows and columns as channels, as $3 \times 3$ of three, a weight stored channels first
+/// has the same shape, so that no error says that it was not permuted. A window in the padding sums to 0. An empty batch, or no
+/// outputs, give an empty result.
 /// # Errors
 /// [`Error::Shape`](crate::Error::Shape) if an operand does not have four axes, groups do not divide the channels, the operands
 /// have different channels, images or kernels are empty, the kernel is larger than the padded images, or the bias has another
@@ -29,12 +31,12 @@ use crate::tensor::Tensor;
 /// $2^{30}$ or more, or an image or the weight exceeds the device's binding size; [`Error::OutOfMemory`](crate::Error::OutOfMemory)
 /// if the result does not fit.
 /// # Precision
-/// [`reference::ConvReference`](crate::reference::ConvReference).
+/// [`reference::ConvReference`](crate::reference::ConvReference). The padding is zeros: times a weight that is not finite, they may be NaN.
 /// # Launches
-/// One; two if there are few windows and many channels, whose sums are split among workgroups and added by a second launch; one for
-/// each window of images if the images or the result exceed the device's binding size. A residual with gaps, such as one that is stored
-/// channels first and permuted, and groups of fewer than eight channels or outputs take a kernel that reads memory for each element,
-/// and no matrix units.
+/// One; two if there are few windows and many channels, whose sums are split among workgroups, stored in f32 for each split, and added by
+/// a second launch; one for each window of images if the images or the result exceed the device's binding size. A residual whose pixels
+/// are not at equal distances, such as one that is stored channels first and permuted, and groups of fewer than eight channels or outputs
+/// take a kernel that reads memory for each element, and no matrix units.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -71,8 +73,8 @@ pub fn conv2d<T: Real>(
 /// # Precision
 /// As [`conv2d`].
 /// # Launches
-/// As [`conv2d`]; one more for a residual with gaps, which is copied. All convolutions are matrix products, those of small
-/// groups too: of a product's block they use as many columns as a group has outputs.
+/// As [`conv2d`]; one more for a residual with gaps, which is copied. All convolutions are matrix products, those of small groups too, of
+/// which a block uses as many columns as a group has outputs; but for volumes of one plane, which are images.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -103,7 +105,8 @@ pub fn conv3d<T: Real>(
 /// # Shapes
 /// As [`conv2d`].
 /// # Errors
-/// Setting an option never fails: `plan` and `run` report all errors.
+/// Setting an option never fails: `plan` and `run` report all errors. [`Error::Unsupported`](crate::Error::Unsupported) on a device of
+/// four storage bindings for a batch norm, or a bias and a residual, of a convolution that is no matrix product, such as a depthwise one.
 /// # Precision
 /// As [`conv2d`]; the epilogue is computed in f32, and the result is rounded once:
 /// [`reference::ConvEpilogueReference`](crate::reference::ConvEpilogueReference).

@@ -9,11 +9,13 @@ use crate::plan::{Plan, Problem, Trial, distinct};
 use std::fmt;
 
 impl ConvProblem {
-    /// The plan, then those of each tile and number of splits of the product, then the direct kernel's, as far as they are allowed.
+    /// The plan, then those of each tile and number of splits of the product and of the direct kernel, as far as they are allowed, in the
+    /// order of predicted time.
     pub(super) fn all_plans(&self, caps: &Caps) -> Result<Vec<Plan>> {
         let by = |kernels| self.by(kernels).plan(caps);
-        let restricted = match self.product()? {
-            Some(product) if self.kernels != ConvKernels::Direct => {
+        // Images in parts, or with too many windows for a product, have none as a whole.
+        let restricted = match self.product_of_copies() {
+            Ok(Some(product)) if self.kernels != ConvKernels::Direct => {
                 product.restricted(caps).unwrap_or_default()
             }
             _ => Vec::new(),
@@ -22,13 +24,15 @@ impl ConvProblem {
             restricted.iter().map(|GemmProblem { pin, split, .. }| by(ConvKernels::Product(*pin, *split)));
         let direct = (self.kernels == ConvKernels::Any && self.geometry.is_of_images())
             .then(|| by(ConvKernels::Direct));
-        distinct(std::iter::once(self.plan(caps)).chain(products).chain(direct))
+        let mut plans = distinct(std::iter::once(self.plan(caps)).chain(products).chain(direct))?;
+        plans[1..].sort_by(|a, b| a.seconds().total_cmp(&b.seconds()));
+        Ok(plans)
     }
 
     /// The trial: products are compared with the direct kernel, which reads each window by itself, and those of volumes with the simplest
     /// of them. None if there is no product.
     pub(super) fn trial_of_products(&self, caps: &Caps) -> Result<Option<Trial>> {
-        let Some(product) = self.product()? else { return Ok(None) };
+        let Ok(Some(product)) = self.product_of_copies() else { return Ok(None) };
         let reference = if self.geometry.is_of_images() {
             ConvKernels::Direct
         } else {

@@ -79,7 +79,8 @@ impl ConvAxis {
 
     /// An axis without padding and without a result yet.
     fn unpadded<const D: usize>(options: &ConvOptions<D>, axis: usize, input: usize, taps: usize) -> Self {
-        let (stride, dilation) = (options.stride[axis], options.dilation[axis]);
+        // A single tap has no next one.
+        let (stride, dilation) = (options.stride[axis], if taps == 1 { 1 } else { options.dilation[axis] });
         Self { input, output: 0, taps, stride, dilation, before: 0, after: 0 }
     }
 
@@ -358,7 +359,14 @@ impl<const D: usize> fmt::Display for ConvGeometry<D> {
 }
 
 /// The layout of images or kernels, as that of volumes.
-pub(super) fn volume_layout(of: &Layout) -> Result<Layout> {
+///
+/// # Errors
+/// [`Error::Shape`] if there are more axes than those of volumes.
+pub(super) fn volume_layout(op: &'static str, of: &Layout) -> Result<Layout> {
+    if of.rank() > 5 {
+        let rule = "kernels convolve sequences, images and volumes, which have at most five axes";
+        return Err(Error::shape(op, rule, of.shape()));
+    }
     let mut layout = *of;
     while layout.rank() < 5 {
         layout = layout.unsqueeze(1)?;

@@ -25,9 +25,11 @@ impl InWindows for ConvProblem {
     }
 
     fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
-        match self.product()? {
-            Some(product) => product.reasons(caps),
-            None => Ok(vec![format!("kernels of products: need {NO_PRODUCT}")]),
+        match self.product_of_copies() {
+            Ok(Some(product)) => product.reasons(caps),
+            Ok(None) => Ok(vec![format!("kernels of products: need {NO_PRODUCT}")]),
+            // There are too many windows, or too many elements of one.
+            Err(error) => Ok(vec![format!("kernels of products: {error}")]),
         }
     }
 

@@ -130,16 +130,17 @@ impl ConvProblem {
         dtype: DType,
     ) -> Result<Self> {
         let ConvLayouts { x, weight, bias, scale_shift, residual } = *layouts;
+        let of_volumes = |of: &Layout| -> Result<Layout> { Ok(volume_layout(op, of)?.in_window(dtype)) };
         Ok(Self {
             op,
             geometry,
             dtype,
             activation,
-            x: volume_layout(x)?.in_window(dtype),
-            weight: volume_layout(weight)?.in_window(dtype),
+            x: of_volumes(x)?,
+            weight: of_volumes(weight)?,
             bias: bias.map(|(layout, of)| (layout.in_window(of), of)),
             scale_shift: scale_shift.map(|both| both.map(|of| of.in_window(DType::F32))),
-            residual: residual.map(volume_layout).transpose()?.map(|of| of.in_window(dtype)),
+            residual: residual.map(of_volumes).transpose()?,
             kernels: ConvKernels::Any,
         })
     }

@@ -21,9 +21,13 @@ impl ConvProblem {
         if !geometry.has_large_groups() {
             return Ok(None);
         }
-        let residual =
-            self.residual.as_ref().map(|residual| residual.reshape(&geometry.result())).transpose();
-        let Ok(residual) = residual else { return Ok(None) };
+        let residual = match &self.residual {
+            None => None,
+            Some(residual) => match residual.joined(0..4) {
+                None => return Ok(None),
+                residual => residual,
+            },
+        };
         // Of a weight that is stored channels first, each tap has its place.
         let (b, reads) = match geometry.weight_matrix(&self.weight)? {
             Some(b) => (b, WindowB::Lines),
@@ -121,7 +125,6 @@ impl ConvGeometry<3> {
 
     /// The images as a matrix of pixels and channels, if this is a product of its rows.
     pub(super) fn pixels(&self, x: &Layout) -> Option<Layout> {
-        let pixels = x.reshape(&[self.result()[0], self.channels]);
-        pixels.ok().filter(|_| self.is_pointwise())
+        x.joined(0..x.rank() - 1).filter(|_| self.is_pointwise())
     }
 }

@@ -47,9 +47,15 @@ impl QuantisedConvProblem {
     ///
     /// # Errors
     /// [`Error::Limit`] for windows of more than [`MAX_I8_K`] elements; [`Error::Input`] for a type that operations do not compute
-    /// with; [`Error::Shape`] if the result is empty, or the weight has gaps between its channels.
+    /// with; [`Error::Shape`] if an operand has another shape, the result is empty, or the weight has gaps between its channels.
     pub fn new(geometry: &ConvGeometry, [x, weight]: [&Layout; 2], c: DType) -> Result<Self> {
         Self::check_types(geometry, c)?;
+        for (operand, shape) in [(x, geometry.input_shape()), (weight, geometry.weight_shape())] {
+            if operand.shape() != shape {
+                let rule = "the operands must have the shapes of the convolution";
+                return Err(Error::shapes(OP, rule, operand.shape(), &shape));
+            }
+        }
         if geometry.output_shape().contains(&0) {
             return Err(Error::shape(OP, "the result must have elements", &geometry.output_shape()));
         }
@@ -118,7 +124,7 @@ impl QuantisedConvProblem {
         let product = match geometry.pixels(&self.x) {
             Some(a) => GemmProblem::new(&a, &b, &c, types)?,
             None => GemmProblem::of_windows(
-                [&volume_layout(&self.x)?, &b],
+                [&volume_layout(OP, &self.x)?, &b],
                 windows::of_images(geometry, WindowB::Lines)?,
                 &c,
                 types,
@@ -135,9 +141,10 @@ impl QuantisedConvProblem {
         Ok(product.pinned(self.pin).split_k(self.split))
     }
 
-    /// The values of the plan's scalars.
+    /// The values of the plan's scalars, which are those of the product of one image.
     pub(super) fn numbers(&self, numbers: Numbers) -> Result<Vec<Scalar>> {
-        Ok(self.product()?.numbers(numbers, [0; 2]))
+        let geometry = ConvGeometry { batch: 1, ..self.geometry };
+        Ok(Self { geometry, x: self.x.slice(0, ..1)?, ..*self }.product()?.numbers(numbers, [0; 2]))
     }
 
     /// The operands in the order of the plan's parameters: the images, the weight, the bias and the scales of channels, as far as they
@@ -196,14 +203,17 @@ impl InWindows for QuantisedConvProblem {
     }
 
     fn alternatives(&self, caps: &Caps) -> Result<Vec<Plan>> {
-        let restricted = self.product()?.restricted(caps)?.into_iter();
-        let plans = restricted.map(|GemmProblem { pin, split, .. }| Self { pin, split, ..*self }.plan(caps));
+        // Images in parts have no product as a whole.
+        let restricted = self.product().and_then(|product| product.restricted(caps)).unwrap_or_default();
+        let plans = restricted
+            .into_iter()
+            .map(|GemmProblem { pin, split, .. }| Self { pin, split, ..*self }.plan(caps));
         distinct(std::iter::once(self.plan(caps)).chain(plans))
     }
 
     /// Sums are exact, so all kernels have the same.
     fn reference(&self, caps: &Caps) -> Result<Option<Trial>> {
-        let product = self.product()?;
+        let Ok(product) = self.product() else { return Ok(None) };
         let Some(GemmProblem { pin, split, .. }) = product.simplest(caps)? else { return Ok(None) };
         let reference = Self { pin, split, ..*self }.plan(caps)?;
         Ok(Some(product.trial_against(self.to_string(), reference)?))
@@ -214,5 +224,27 @@ impl InWindows for QuantisedConvProblem {
 impl fmt::Display for QuantisedConvProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{OP} {} -> {}", self.geometry, self.c)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Layout, Numbers, QuantisedConvProblem};
+    use crate::conv::{ConvGeometry, ConvOptions};
+    use crate::layout::DType;
+
+    /// More windows than a product has rows.
+    #[test]
+    fn scalars_are_those_of_any_number_of_images() {
+        let numbers = Numbers { alpha: 0.5, beta: 0.0, out_scale: 4.0 };
+        let scalars = [1, 4096].map(|images| {
+            let [x, weight] = [[images, 1024, 1024, 1], [1, 3, 3, 1]]
+                .map(|shape| Layout::contiguous("test", &shape).unwrap());
+            let geometry = ConvGeometry::new("test", &x, &weight, &ConvOptions::<2>::new()).unwrap();
+            let problem = QuantisedConvProblem::new(&geometry, [&x, &weight], DType::I8).unwrap().scaled(0.5);
+            format!("{:?}", problem.numbers(numbers).unwrap())
+        });
+        assert_eq!(scalars[0], scalars[1]);
+        assert_ne!(scalars[0], "[]");
     }
 }

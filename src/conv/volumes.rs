@@ -3,18 +3,32 @@
 use super::problem::ConvProblem;
 use crate::Result;
 use crate::caps::Caps;
+use crate::gemm::GemmProblem;
 use crate::layout::Layout;
 use crate::ops::copy::problem::CopyProblem;
 use crate::plan::{Draft, Plan, Problem, Region};
 
 impl ConvProblem {
+    /// The product, of volumes after a copy of a residual with gaps.
+    pub(super) fn product_of_copies(&self) -> Result<Option<GemmProblem>> {
+        match self.product()? {
+            None if !self.geometry.is_of_images() => self.without_gaps()?.product(),
+            product => Ok(product),
+        }
+    }
+
+    /// The same with a residual without gaps.
+    fn without_gaps(&self) -> Result<Self> {
+        let residual = self.residual.map(|residual| Layout::contiguous(self.op, residual.shape()));
+        Ok(Self { residual: residual.transpose()?, ..*self })
+    }
+
     /// The plan of the product, for which a residual with gaps is copied first.
     pub(super) fn plan_of_volumes(&self, caps: &Caps) -> Result<Option<Plan>> {
         if let Some(product) = self.product()? {
             return self.product_plan(&product, caps).map(Some);
         }
-        let Some(residual) = &self.residual else { return Ok(None) };
-        let without_gaps = Self { residual: Some(Layout::contiguous(self.op, residual.shape())?), ..*self };
+        let without_gaps = self.without_gaps()?;
         let Some(product) = without_gaps.product()? else { return Ok(None) };
         let mut draft = Draft::new(self.op, &[], caps);
         let mut operands: Vec<Region> =

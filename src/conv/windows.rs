@@ -6,12 +6,6 @@ use crate::Result;
 use crate::gemm::{ImageWindows, WindowB};
 use crate::layout::dim;
 
-/// The largest stride of a product for each phase.
-const MOST_PHASES: usize = 4;
-
-/// Pixels before the start that are more than any axis has, so that no pixel of a phase is in the gradient.
-const UNREAD: i32 = 1 << 30;
-
 fn of(axes: [usize; 3]) -> Result<[u32; 3]> {
     Ok([dim(OP, axes[0])?, dim(OP, axes[1])?, dim(OP, axes[2])?])
 }
@@ -51,40 +45,42 @@ pub(super) struct StridePhase {
 }
 
 impl StridePhase {
-    /// The phases of an axis, unless there are too many, or pixels that no tap reads. Of volumes, there may be both.
-    pub(super) fn all(axis: &ConvAxis, is_of_volumes: bool) -> Result<Option<Vec<Self>>> {
+    /// The phases of an axis that taps read. If there are fewer than [`phases`], no tap reads the other pixels.
+    pub(super) fn all(axis: &ConvAxis) -> Result<Vec<Self>> {
         let &ConvAxis { input, taps, stride, dilation, before, .. } = axis;
-        if stride > MOST_PHASES && !is_of_volumes {
-            return Ok(None);
-        }
         let step = stride / gcd(stride, dilation);
-        let mut phases = Vec::new();
-        for first in 0..stride.min(input) {
-            let reads = |tap: &usize| tap * dilation % stride == (first + before) % stride;
-            let pixels = (input - first).div_ceil(stride);
-            let Some(first_tap) = (0..taps.min(step)).find(reads) else {
-                if !is_of_volumes {
-                    return Ok(None);
-                }
-                // One tap, which reads nothing but zeros.
-                let (first_tap, taps, before, back) = (0, 1, UNREAD, 0);
-                phases.push(Self { first, pixels, first_tap, taps, step: 1, before, back });
-                continue;
-            };
-            let [ahead, behind, next] = signed([first + before, first_tap * dilation, step * dilation])?;
+        // The first `step` taps read pixels of different phases, and the others those of one of them.
+        let of_tap = |tap: usize| (tap * dilation % stride + stride - before % stride) % stride;
+        let mut first_taps: Vec<(usize, usize)> = (0..taps.min(step)).map(|tap| (of_tap(tap), tap)).collect();
+        first_taps.retain(|(first, _)| *first < input);
+        first_taps.sort_unstable();
+        let phase = |(first, first_tap): (usize, usize)| {
+            let taps = (taps - first_tap).div_ceil(step);
+            let next = if taps == 1 { 0 } else { step * dilation };
+            let [ahead, behind, next] = signed([first + before, first_tap * dilation, next])?;
             let stride_of = dim(OP, stride)?.cast_signed();
-            phases.push(Self {
+            Ok(Self {
                 first,
-                pixels,
+                pixels: (input - first).div_ceil(stride),
                 first_tap,
-                taps: (taps - first_tap).div_ceil(step),
+                taps,
                 step,
                 before: (behind - ahead) / stride_of,
                 back: -next / stride_of,
-            });
-        }
-        Ok(Some(phases))
+            })
+        };
+        first_taps.into_iter().map(phase).collect()
     }
+
+    /// One of the pixels.
+    pub(super) fn pixel(self, pixel: usize) -> Result<Self> {
+        Ok(Self { pixels: 1, before: self.before - dim(OP, pixel)?.cast_signed(), ..self })
+    }
+}
+
+/// The number of phases of an axis.
+pub(super) fn phases(axis: &ConvAxis) -> usize {
+    axis.stride.min(axis.input)
 }
 
 /// The windows of the gradient of the result of a convolution, one for each pixel of these phases, as the rows of A. Their taps go up

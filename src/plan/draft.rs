@@ -18,7 +18,7 @@ use std::sync::Arc;
 pub(crate) const MAX_STEP_SECONDS: f64 = 0.5;
 /// The largest number of launches of a plan after cutting: a product of 65,536 panels may need four for each. A plan of
 /// this length takes 400 MB of memory.
-const MAX_STEPS: u64 = 1 << 18;
+pub(crate) const MAX_STEPS: u64 = 1 << 18;
 
 /// A plan under construction.
 pub(crate) struct Draft<'a> {

@@ -23,7 +23,7 @@ mod work;
 
 pub(crate) use any_problem::AnyProblem;
 pub use constant::Constant;
-pub(crate) use draft::{Dims, Draft, MAX_STEP_SECONDS, NewStep, Region, Time};
+pub(crate) use draft::{Dims, Draft, MAX_STEP_SECONDS, MAX_STEPS, NewStep, Region, Time};
 pub(crate) use executable::SLOWER;
 pub use executable::{Plan, TimeSource};
 pub(crate) use in_windows::InWindows;

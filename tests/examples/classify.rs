@@ -18,8 +18,9 @@ fn every_row_recognises_digits_within_its_bounds() {
     assert_eq!(names, ["f32", "f16, matrix units off", "f16, as planned", "bf16, as planned"]);
     let number = |row: &Value, name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"));
     for row in rows {
-        // 15 convolutions and a mean; few windows of many channels are summed in two launches.
-        assert!(number(row, "launches") >= 16.0 && number(row, "right") >= 17.0, "{row}");
+        // A launch for each of 15 convolutions with their norms and activations, and a mean. The 12 that are not depthwise may be summed in
+        // two launches, if there are few windows of many channels.
+        assert!((16.0..=28.0).contains(&number(row, "launches")) && number(row, "right") >= 17.0, "{row}");
         assert!(number(row, "bound_ratio") > 0.0 && number(row, "bound_ratio") <= 1.0, "{row}");
         let rate = number(row, "frames_per_second") * number(row, "milliseconds");
         assert!((rate / 1e3 - 1.0).abs() < 1e-9, "{row}");

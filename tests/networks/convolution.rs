@@ -1,5 +1,5 @@
 //! Layers of convolutions and of transposed ones: forward and all gradients; blocks with a batch norm and an activation, in one
-//! launch and in training. `blocks.py` writes the files of training.
+//! launch and in training. `convolutions.py` writes the files of training.
 
 use crate::oracle::Oracle;
 use tilewise::conv::{
@@ -100,7 +100,7 @@ pub(crate) fn sequence<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     assert_gradients(oracle, &layer.backward(&x, &grad).unwrap());
 }
 
-/// Gradients of several groups are refused.
+/// A convolution of volumes with all of its gradients.
 pub(crate) fn volume<T: Real>(gpu: &Gpu, oracle: &mut Oracle) {
     assert_definition::<3>(oracle);
     let [x, weight, bias, grad] = ["x", "weight", "bias", "grad_y"].map(|name| oracle.tensor::<T>(gpu, name));

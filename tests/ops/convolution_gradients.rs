@@ -125,6 +125,36 @@ fn a_nan_weight_is_in_the_gradients_that_it_meets() {
     }
 }
 
+/// A product also multiplies the zeros around the gradient: at the edges more pixels may be NaN than by the definition, and in no other
+/// channel.
+#[test]
+fn a_nan_weight_of_a_product_stays_in_its_channel() {
+    let Some(gpu) = support::gpu() else { return };
+    let (channels, [height, width]) = (8, [5, 6]);
+    let options = ConvOptions::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
+    let x = gpu.zeros::<f32>([2, height, width, channels]).unwrap();
+    let grad = gpu.tensor(&values::<f32>(x.shape(), 1.0, 1), x.shape()).unwrap();
+    let shape = [channels, 3, 3, channels];
+    let mut weight = values::<f32>(&shape, 1.0, 2);
+    let gradient = |weight: &[f32]| {
+        let weight = gpu.tensor(weight, shape).unwrap();
+        conv2d_backward(&x, &weight, None, &options, &grad).unwrap().0.to_vec().unwrap()
+    };
+    // The first tap of output 3 and channel 2, whose windows begin one row and one column before their pixel.
+    let nan = 3 * 9 * channels + 2;
+    weight[nan] = 0.0;
+    let without = gradient(&weight);
+    weight[nan] = f32::NAN;
+    for (at, (with, without)) in gradient(&weight).into_iter().zip(without).enumerate() {
+        let (pixel, channel) = (at / channels, at % channels);
+        let [row, column] = [pixel / width % height, pixel % width];
+        let is_met = channel == 2 && row + 1 < height && column + 1 < width;
+        let may_be = channel == 2 && (row + 1 == height || column + 1 == width);
+        assert!(with.is_nan() == is_met || may_be, "pixel {row}, {column}, channel {channel}: {with}");
+        assert!(with.is_nan() || with.to_bits() == without.to_bits(), "{with}, not {without}");
+    }
+}
+
 /// Two launches for the gradient of a long weight, which is summed in parts; temporary memory of less than a mebibyte.
 #[test]
 fn gradients_take_few_launches_and_little_memory() {

@@ -1,6 +1,7 @@
 //! Convolutions of i8 against their definition in i64, exactly.
 
 use super::convolution::{CASES, Case, geometry, options, shapes};
+use support::strided::{Lay, Placed};
 use tilewise::conv::{ConvScales, conv2d_quantised};
 use tilewise::reference::requantise;
 use tilewise::{Activation, DType, Tensor};
@@ -27,7 +28,7 @@ pub(crate) fn sums(case: Case, x: &[i8], weight: &[i8]) -> Vec<i64> {
     sums
 }
 
-/// Each case as its sums, and requantised, with scales that are powers of two, so that nothing is rounded before the last step.
+/// Each case, in any layouts, as its sums, and requantised, with scales that are powers of two, so that nothing is rounded before the last step.
 #[test]
 fn convolutions_of_i8_are_exact() {
     let Some(gpu) = support::gpu() else { return };
@@ -39,8 +40,9 @@ fn convolutions_of_i8_are_exact() {
             places.map(|at| at.wrapping_mul(2_654_435_761).to_be_bytes()[0].cast_signed()).collect()
         };
         let [x, weight] = [bytes(of_x, 1), bytes(of_weight, 1 << 20)];
-        let tensor = |values: &[i8], of: [usize; 4]| gpu.tensor(values, of).unwrap();
-        let (tx, tw) = (tensor(&x, of_x), tensor(&weight, of_weight));
+        let lay = |operand: usize| Lay::ALL[(at * operand + operand) % Lay::ALL.len()];
+        let tx = Placed::new(&gpu, &x, &of_x, lay(1)).tensor;
+        let tw = Placed::new(&gpu, &weight, &of_weight, lay(2)).tensor;
         // Every third weight is a view of one that is stored channels first.
         let tw = if at % 3 == 0 {
             tw.permute(&[0, 3, 1, 2]).unwrap().contiguous().unwrap().permute(&[0, 2, 3, 1]).unwrap()
@@ -56,8 +58,8 @@ fn convolutions_of_i8_are_exact() {
         let outputs = of_weight[0];
         let of_channel: Vec<f32> = (0..outputs).map(|at| [0.5, 1.0, 0.25][at % 3]).collect();
         let bias: Vec<f32> = (0..outputs).map(|at| 16.0 * at as f32 - 40.0).collect();
-        let (scale, shift) =
-            (gpu.tensor(&of_channel, [outputs]).unwrap(), gpu.tensor(&bias, [outputs]).unwrap());
+        let [scale, shift] =
+            [&of_channel, &bias].map(|values| Placed::new(&gpu, values, &[outputs], lay(3)).tensor);
         let scales = ConvScales { x: 0.125, weight: Some(&scale), out: Some(1024.0) };
         let q: Tensor<i8> =
             conv2d_quantised(&tx, &tw, scales, Some(&shift), &options(case), Activation::Relu).unwrap();

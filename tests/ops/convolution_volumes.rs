@@ -20,7 +20,7 @@ const fn all(of: usize) -> Padding<3> {
 const END: Padding<3> = Padding::Same(SamePadding::ExtraAtEnd);
 const ONE: [usize; 3] = [1; 3];
 
-const CASES: [Case; 20] = [
+const CASES: [Case; 23] = [
     ([2, 5, 6, 7, 8], [16, 3, 3, 3], ONE, ONE, all(1), 1),
     ([1, 4, 5, 6, 13], [17, 3, 3, 3], ONE, ONE, all(1), 1),
     ([2, 6, 9, 8, 3], [16, 3, 5, 3], [1, 2, 2], ONE, all(1), 1),
@@ -42,6 +42,10 @@ const CASES: [Case; 20] = [
     ([1, 5, 4, 6, 5], [5, 3, 3, 3], ONE, ONE, all(1), 5),
     ([1, 4, 6, 5, 8], [16, 3, 3, 1], [1, 2, 1], [1, 1, 2], END, 8),
     ([2, 3, 3, 4, 12], [4, 1, 1, 1], ONE, ONE, Padding::Valid, 4),
+    // Pixels that are not read, of groups: a product for each plane, or for each group; and nothing but the padding is read.
+    ([2, 5, 4, 6, 8], [8, 2, 1, 2], [2, 3, 2], ONE, END, 8),
+    ([2, 5, 4, 7, 6], [4, 1, 1, 1], [2, 3, 2], ONE, Padding::Valid, 2),
+    ([1, 1, 1, 1, 4], [4, 1, 1, 1], [2, 1, 1], ONE, Padding::Explicit([[1, 0], [0, 0], [0, 0]]), 1),
 ];
 
 fn options((_, _, stride, dilation, padding, groups): Case) -> ConvOptions<3> {
@@ -209,6 +213,22 @@ fn a_nan_spreads_to_its_windows_of_a_volume_alone() {
                 volume == 0 && plane >= 3 && row <= 2 && column <= 2 && (groups == 1 || channel == 1);
             assert_eq!(y.is_nan(), has_nan, "{groups} groups: {plane} {row} {column} {channel}");
         }
+    }
+}
+
+/// Pixels that no tap reads have the gradient 0 whatever the weight is.
+#[test]
+fn an_infinite_weight_is_in_no_gradient_of_a_pixel_that_is_not_read() {
+    let Some(gpu) = support::gpu() else { return };
+    let options = ConvOptions::<3>::new().stride([2; 3]);
+    let (x, weight) =
+        (gpu.zeros([2, 3, 4, 5, 8]).unwrap(), gpu.full([8, 1, 1, 1, 8], f32::INFINITY).unwrap());
+    let grad = gpu.full([2, 2, 2, 3, 8], 1.0f32).unwrap();
+    let (of_x, _) = conv3d_backward(&x, &weight, None, &options, &grad).unwrap();
+    for (at, found) in of_x.to_vec().unwrap().into_iter().enumerate() {
+        let [plane, row, column] = [at / (8 * 20) % 3, at / (8 * 5) % 4, at / 8 % 5];
+        let is_read = [plane, row, column].iter().all(|place| place % 2 == 0);
+        assert_eq!(found, if is_read { f32::INFINITY } else { 0.0 }, "{plane}, {row}, {column}");
     }
 }
 

@@ -6,7 +6,7 @@ use tilewise::planning::conv::{
     ConvBackward, ConvGradientOf, ConvLayouts, ConvProblem, QuantisedConvProblem,
 };
 use tilewise::planning::{Problem, fixtures};
-use tilewise::{Activation, DType, Layout};
+use tilewise::{Activation, DType, Error, Layout};
 
 /// Output channels of each layer, after the channels of its images: multiples of no unit, as networks for small devices have them,
 /// and of 16.
@@ -219,4 +219,120 @@ fn weights_with_gaps_and_weights_stored_channels_first_are_products_without_copi
     let product = plan(&first);
     assert!(product.work().flops.matrix > 0.0, "{product}");
     assert_eq!([product.steps().len(), product.temporaries().len()], [1, 0], "{product}");
+}
+
+fn layout(shape: &[usize]) -> Layout {
+    Layout::contiguous("test", shape).unwrap()
+}
+
+/// What is no product as a whole is planned by another kernel, or in parts: it is explained and tuned all the same.
+#[test]
+fn convolutions_that_are_no_product_as_a_whole_are_explained_and_tuned() {
+    let mut caps = fixtures::h200();
+    caps.limits.binding_bytes = 128 << 20;
+    // A window has more elements than products divide.
+    let (x, weight) = (layout(&[1, 1100, 1100, 3]), layout(&[1, 1024, 1024, 3]));
+    let layouts = ConvLayouts { x: &x, weight: &weight, bias: None, scale_shift: None, residual: None };
+    let problem = ConvProblem::new(layouts, &ConvOptions::<2>::new(), Activation::None, DType::F16).unwrap();
+    let plan = problem.explain(&caps).unwrap();
+    assert!(plan.reasons().iter().any(|why| why.starts_with("kernels of products: ")), "{plan}");
+    assert_eq!(problem.candidates(&caps).unwrap().len(), 1);
+    assert!(problem.trial(&caps).unwrap().is_none());
+    // Images of i8 are cut into parts.
+    let (x, weight) = (layout(&[4096, 64, 64, 64]), layout(&[64, 3, 3, 64]));
+    let geometry = ConvGeometry::new("test", &x, &weight, &ConvOptions::<2>::new()).unwrap();
+    let problem = QuantisedConvProblem::new(&geometry, [&x, &weight], DType::I8).unwrap();
+    let plan = problem.plan(&caps).unwrap();
+    assert!(plan.steps().len() > 1, "{plan}");
+    let candidates = problem.candidates(&caps).unwrap();
+    assert_eq!(candidates[0], plan);
+    problem.trial(&caps).unwrap();
+}
+
+/// A residual with gaps is copied before a product of volumes, which has the candidates of one without.
+#[test]
+fn volumes_with_a_residual_with_gaps_are_products() {
+    let caps = fixtures::h200();
+    let (x, weight) = (layout(&[2, 8, 14, 14, 64]), layout(&[64, 3, 3, 3, 64]));
+    let residual = layout(&[2, 64, 6, 12, 12]).permute(&[0, 2, 3, 4, 1]).unwrap();
+    let layouts =
+        ConvLayouts { x: &x, weight: &weight, bias: None, scale_shift: None, residual: Some(&residual) };
+    let problem = ConvProblem::new(layouts, &ConvOptions::<3>::new(), Activation::None, DType::F16).unwrap();
+    let plan = problem.explain(&caps).unwrap();
+    assert!(plan.work().flops.matrix >= problem.flops(), "{plan}");
+    assert!(!plan.reasons().iter().any(|why| why.starts_with("kernels of products: ")), "{plan}");
+    let candidates = problem.candidates(&caps).unwrap();
+    assert!(candidates.len() > 1 && problem.trial(&caps).unwrap().is_some());
+    let seconds: Vec<f64> = candidates[1..].iter().map(tilewise::planning::Plan::seconds).collect();
+    assert!(seconds.is_sorted(), "{seconds:?}");
+}
+
+fn gradient_of_volumes(
+    x: [usize; 5],
+    [outputs, taps, stride, groups]: [usize; 4],
+) -> tilewise::planning::Plan {
+    let (x, weight) = (layout(&x), layout(&[outputs, taps, taps, taps, x[4] / groups]));
+    let options = ConvOptions::<3>::new().stride([stride; 3]).groups(groups);
+    let geometry = ConvGeometry::new("test", &x, &weight, &options).unwrap();
+    let grad = layout(&geometry.output_shape());
+    let of = ConvGradientOf::Input;
+    let problem = ConvBackward::new("test", &geometry, of, [&weight, &grad], DType::F16).unwrap();
+    problem.plan(&fixtures::h200()).unwrap()
+}
+
+/// Pixels that no tap reads are filled once; groups with strides are a product for each phase and plane, if there are more groups.
+#[test]
+fn gradients_of_volumes_with_strides_have_few_launches() {
+    let plan = gradient_of_volumes([1, 64, 64, 64, 16], [16, 1, 64, 1]);
+    let products = plan.steps().len() - plan.temporaries().len();
+    assert_eq!(products, 2, "{plan}");
+    let plan = gradient_of_volumes([8, 17, 17, 17, 256], [256, 3, 2, 256]);
+    assert!(plan.steps().len() <= 8 * 8 * 9, "{} launches", plan.steps().len());
+}
+
+/// Pixels at equal distances are the rows of a matrix, with gaps between them too.
+#[test]
+fn gradients_of_some_of_the_channels_run_on_matrix_units() {
+    let (x, weight) = (layout(&[4, 28, 28, 64]), layout(&[64, 3, 3, 64]));
+    let options = ConvOptions::<2>::new().padding(Padding::Same(SamePadding::ExtraAtEnd));
+    let geometry = ConvGeometry::new("test", &x, &weight, &options).unwrap();
+    let grad = layout(&[4, 28, 28, 128]).slice(3, 64..128).unwrap();
+    let of = ConvGradientOf::Weight;
+    let problem = ConvBackward::new("test", &geometry, of, [&x, &grad], DType::F16).unwrap();
+    let plan = problem.plan(&fixtures::h200()).unwrap();
+    assert!(plan.work().flops.matrix >= problem.flops(), "{plan}");
+}
+
+/// Problems that no call makes are refused.
+#[test]
+fn shapes_that_are_not_those_of_the_convolution_are_refused() {
+    let is_shape = |error| matches!(error, Some(Error::Shape { .. }));
+    let (x, weight) = (layout(&[1, 2, 3, 4, 5, 6]), layout(&[6, 1, 1, 1, 1, 6]));
+    let layouts = ConvLayouts { x: &x, weight: &weight, bias: None, scale_shift: None, residual: None };
+    let four = ConvOptions::<4>::new();
+    assert!(is_shape(ConvProblem::new(layouts, &four, Activation::None, DType::F32).err()));
+    let geometry = ConvGeometry::new("test", &x, &weight, &four).unwrap();
+    let of = ConvGradientOf::Weight;
+    assert!(is_shape(ConvBackward::new("test", &geometry, of, [&x, &x], DType::F32).err()));
+    let (x, weight) = (layout(&[1, 5, 6, 8]), layout(&[4, 3, 3, 8]));
+    let geometry = ConvGeometry::new("test", &x, &weight, &ConvOptions::<2>::new()).unwrap();
+    for (x, weight) in [(&weight, &weight), (&x, &x)] {
+        assert!(is_shape(QuantisedConvProblem::new(&geometry, [x, weight], DType::I32).err()));
+    }
+}
+
+/// One tap has no next one, however far that would be.
+#[test]
+fn a_kernel_of_one_tap_has_no_dilation() {
+    let (x, weight) = (layout(&[1, 6, 6, 8]), layout(&[8, 1, 1, 8]));
+    let plans = |dilation| {
+        let options = ConvOptions::<2>::new().stride([2; 2]).dilation([dilation; 2]);
+        let geometry = ConvGeometry::new("test", &x, &weight, &options).unwrap();
+        let grad = layout(&geometry.output_shape());
+        [(ConvGradientOf::Input, &weight), (ConvGradientOf::Weight, &x)].map(|(of, other)| {
+            let problem = ConvBackward::new("test", &geometry, of, [other, &grad], DType::F16).unwrap();
+            problem.plan(&fixtures::h200()).unwrap()
+        })
+    };
+    assert_eq!(plans(usize::MAX), plans(1));
 }

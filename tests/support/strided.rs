@@ -1,4 +1,4 @@
-//! Tensors of any rank in every memory layout. Every other element of their buffers is NaN.
+//! Tensors of any rank in every memory layout. Every other element of their buffers is NaN, and 101 of integers.
 
 use super::operand::read_bytes;
 use tilewise::{Element, Gpu, Tensor};
@@ -51,7 +51,7 @@ impl Lay {
     }
 }
 
-/// A tensor whose buffer has NaN everywhere else.
+/// A tensor whose buffer has NaN everywhere else, or 101.
 pub struct Placed<T: Element> {
     pub tensor: Tensor<T>,
     buffer: Vec<T>,
@@ -66,7 +66,8 @@ impl<T: Element> Placed<T> {
             .map(|index| offset + index.iter().zip(&strides).map(|(i, stride)| i * stride).sum::<usize>())
             .collect();
         let len = places.iter().max().map_or(offset, |last| last + 1) + 5;
-        let mut buffer = vec![T::from_f64(f64::NAN); len];
+        let nan = T::from_f64(f64::NAN);
+        let mut buffer = vec![if nan.to_f64().is_nan() { nan } else { T::from_f64(101.0) }; len];
         for (&place, &value) in places.iter().zip(data) {
             buffer[place] = value;
         }

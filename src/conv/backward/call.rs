@@ -28,9 +28,9 @@ use crate::{Error, Result};
 /// the edges may be NaN than by the definition.
 /// # Launches
 /// One for the gradient of `x`, or with strides of at most 4 one for each phase of pixels that the same taps read; two if sums are split
-/// among workgroups. One or two for that of the weight, and a product with ones for that of the bias, which copies `grad` first if its
-/// pixels are not at equal distances. With groups of fewer than eight channels or outputs, with larger strides, which in a convolution
-/// with groups also do not divide the height, or with pixels that no tap reads, kernels use no matrix units.
+/// among workgroups, and one more before them if no tap reads some of the pixels. One or two for that of the weight, and a product with
+/// ones for that of the bias, which copies `grad` first if its pixels are not at equal distances. With groups of fewer than eight channels
+/// or outputs, with larger strides, or with strides and groups and a height that is no multiple of the stride, kernels use no matrix units.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -55,6 +55,7 @@ pub fn conv2d_backward<T: Real>(
     const OP: &str = "conv2d_backward";
     call(OP, || {
         let geometry = checked(OP, [x, weight, grad], bias, options)?;
+        prepare_parameters(OP, &geometry, x, grad)?;
         let of_x = input_gradient(OP, &geometry, weight, grad, None)?;
         let gradients = parameters(OP, &geometry, x, grad, bias.map(|_| grad))?;
         Ok((of_x, gradients))
@@ -68,14 +69,15 @@ pub fn conv2d_backward<T: Real>(
 /// `x`, `weight` and `bias` as in [`conv3d`](crate::conv::conv3d), `grad` (batch, depth, height, width, outputs), any strides -> the
 /// gradient of `x`, in its shape, and those of the parameters, `weight` and `bias` in f32, added over all pixels.
 /// # Errors
-/// As [`conv3d`](crate::conv::conv3d); [`Error::Shape`] if `grad` does not have the result's shape; [`Error::Limit`] if the result has more than $2^{24}$ pixels.
+/// As [`conv3d`](crate::conv::conv3d); [`Error::Shape`] if `grad` does not have the result's shape; [`Error::Limit`] if the result of one
+/// volume has more than $2^{24}$ pixels.
 /// # Precision
 /// As [`conv2d_backward`].
 /// # Launches
-/// For the gradient of `x` one for each phase of pixels that the same taps read, as many as the product of the strides; with strides
-/// along depth and height that do not divide the volume, and with strides and groups, one for each phase, volume and group. Two if sums are split among workgroups. One or
-/// two for that of the weight, and a product with ones for that of the bias; one before them to copy `grad` if its pixels are not at
-/// equal distances.
+/// For the gradient of `x` one for each phase of pixels that the same taps read, at most as many as the product of the strides; two if
+/// sums are split among workgroups, and one more before them if no tap reads some of the pixels. With strides that do not divide the volume,
+/// or with strides and groups, one for each phase and volume, or each phase and plane or group of a volume. One or two for that of the
+/// weight, and a product with ones for that of the bias; one before them to copy `grad` if its pixels are not at equal distances.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -100,8 +102,9 @@ pub fn conv3d_backward<T: Real>(
     const OP: &str = "conv3d_backward";
     call(OP, || {
         let geometry = checked(OP, [x, weight, grad], bias, options)?;
-        let has_lines = grad.layout().reshape(&[grad.len()]).is_ok();
+        let has_lines = grad.layout().joined(0..4).is_some();
         let grad = &if has_lines { grad.clone() } else { grad.contiguous()? };
+        prepare_parameters(OP, &geometry, x, grad)?;
         let of_x = input_gradient(OP, &geometry, weight, grad, None)?;
         let gradients = parameters(OP, &geometry, x, grad, bias.map(|_| grad))?;
         Ok((of_x, gradients))
@@ -161,6 +164,31 @@ pub(super) fn input_gradient<T: Real, const D: usize>(
     Tensor::computed(gpu, &problem, &inputs, &[], shape)
 }
 
+/// The gradient of the weight as a problem. None if it is zeros, because there are no images.
+fn of_weight<T: Real, const D: usize>(
+    op: &'static str,
+    geometry: &ConvGeometry<D>,
+    x: &Tensor<T>,
+    grad: &Tensor<T>,
+) -> Result<Option<ConvBackward>> {
+    if grad.is_empty() || x.is_empty() {
+        return Ok(None);
+    }
+    let of = ConvGradientOf::Weight;
+    ConvBackward::new(op, geometry, of, [x.layout(), grad.layout()], T::DTYPE).map(Some)
+}
+
+/// Prepares what [`parameters`] computes, before another gradient is recorded.
+pub(super) fn prepare_parameters<T: Real, const D: usize>(
+    op: &'static str,
+    geometry: &ConvGeometry<D>,
+    x: &Tensor<T>,
+    grad: &Tensor<T>,
+) -> Result<()> {
+    let problem = of_weight(op, geometry, x, grad)?;
+    problem.map_or(Ok(()), |problem| grad.gpu().prepare_problem(&problem))
+}
+
 /// The gradients of the weight and, of a convolution with a bias, of `with_bias`: the gradient whose rows are summed for it. The
 /// operands were checked.
 pub(super) fn parameters<T: Real, const D: usize>(
@@ -172,13 +200,12 @@ pub(super) fn parameters<T: Real, const D: usize>(
 ) -> Result<Gradients> {
     let (gpu, shape) = (grad.gpu(), geometry.kernel_shape());
     let mut gradients = Gradients::new();
-    let of_weight = if grad.is_empty() || x.is_empty() {
-        gpu.zeros(shape)?
-    } else {
-        let of = ConvGradientOf::Weight;
-        let problem = ConvBackward::new(op, geometry, of, [x.layout(), grad.layout()], T::DTYPE)?;
-        let [made] = gpu.compute(&problem, &[grad.view(), x.view()], &[])?;
-        Tensor::from_output(made, shape)?
+    let of_weight = match of_weight(op, geometry, x, grad)? {
+        None => gpu.zeros(shape)?,
+        Some(problem) => {
+            let [made] = gpu.compute(&problem, &[grad.view(), x.view()], &[])?;
+            Tensor::from_output(made, shape)?
+        }
     };
     gradients.add("weight", of_weight)?;
     if let Some(rows) = with_bias {

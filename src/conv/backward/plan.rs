@@ -25,10 +25,10 @@ impl InWindows for ConvBackward {
 
     fn reasons(&self, caps: &Caps) -> Result<Vec<String>> {
         match self.products() {
-            Ok(products) => match products.first() {
-                Some(first) => first.product.reasons(caps),
-                None => Ok(vec![format!("kernels of products: need {NO_PRODUCT}")]),
-            },
+            Ok(Some(products)) => {
+                products.first().map_or(Ok(Vec::new()), |first| first.product.reasons(caps))
+            }
+            Ok(None) => Ok(vec![format!("kernels of products: need {NO_PRODUCT}")]),
             // There are too many windows, or too many elements of one.
             Err(error) => Ok(vec![format!("kernels of products: {error}")]),
         }

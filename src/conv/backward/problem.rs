@@ -97,7 +97,7 @@ impl ConvBackward {
                 return Err(Error::shapes(op, rule, operand.shape(), &shape));
             }
         }
-        let in_window = |operand| -> Result<Layout> { Ok(volume_layout(operand)?.in_window(dtype)) };
+        let in_window = |operand| -> Result<Layout> { Ok(volume_layout(op, operand)?.in_window(dtype)) };
         let (other, grad, geometry) = (in_window(other)?, in_window(grad)?, geometry.volume());
         Ok(Self { op, geometry, of, dtype, other, grad, bias: None, kernels: ConvKernels::Any })
     }

@@ -2,23 +2,28 @@
 
 use super::kernel::MOST_SUMS;
 use super::problem::{ConvBackward, ConvGradientOf};
-use crate::Result;
 use crate::caps::Caps;
-use crate::conv::geometry::ConvGeometry;
+use crate::conv::geometry::{ConvAxis, ConvGeometry};
 use crate::conv::problem::ConvKernels;
 use crate::conv::windows::{self, StridePhase};
 use crate::gemm::{BiasAxis, GemmProblem, GemmTypes, SplitK, WindowB};
 use crate::layout::{DType, Layout};
-use crate::plan::{Draft, Operand, Plan, Problem, Region};
+use crate::ops::copy::problem::CopyProblem;
+use crate::plan::{Draft, MAX_STEPS, Operand, Plan, Problem, Region};
+use crate::{Error, Result};
+use std::ops::Range;
 
 /// What products take.
 pub(super) const NO_PRODUCT: &str = "groups of eight channels and outputs or more, unless there is one; for the gradient of the images, \
-                                     strides of at most 4 that leave no pixel unread and, with groups, divide the height; for that of \
-                                     the weight, pixels of the result's gradient at equal distances";
+                                     strides of at most 4 that, with groups, divide the height; for that of the weight, pixels of the \
+                                     result's gradient at equal distances";
 
 /// What products of volumes take.
 pub(super) const NO_PRODUCT_OF_VOLUMES: &str =
     "for the gradient of the weight, pixels of the result's gradient at equal distances";
+
+/// The largest stride for which the gradient of images is a product for each phase.
+const MOST_PHASES: usize = 4;
 
 /// A product, and where its A, B and C begin in the regions of the gradient, the other operand and the result.
 pub(super) struct PhaseProduct {
@@ -26,15 +31,24 @@ pub(super) struct PhaseProduct {
     starts: [usize; 3],
 }
 
+impl PhaseProduct {
+    /// The same, where C begins this number of elements later.
+    fn after(self, elements: usize) -> Self {
+        let [a, b, c] = self.starts;
+        Self { starts: [a, b, c + elements], ..self }
+    }
+}
+
 impl ConvBackward {
-    /// The products: one, or for the gradient of the images one for each phase of the strides. None if there are no such products.
-    pub(super) fn products(&self) -> Result<Vec<PhaseProduct>> {
+    /// The products: one, or for the gradient of the images one for each phase of the strides that taps read. None if the gradient is no
+    /// product.
+    pub(super) fn products(&self) -> Result<Option<Vec<PhaseProduct>>> {
         if !self.geometry.has_large_groups() {
-            return Ok(Vec::new());
+            return Ok(None);
         }
         let products = match self.of {
             ConvGradientOf::Input => self.of_images_as_products()?,
-            ConvGradientOf::Weight => self.of_weight_as_product()?.into_iter().collect(),
+            ConvGradientOf::Weight => self.of_weight_as_product()?.map(|product| vec![product]),
         };
         let pinned = |of: PhaseProduct| match self.kernels {
             ConvKernels::Product(pin, split) => {
@@ -42,86 +56,123 @@ impl ConvBackward {
             }
             ConvKernels::Any | ConvKernels::Direct => of,
         };
-        Ok(products.into_iter().map(pinned).collect())
+        Ok(products.map(|products| products.into_iter().map(pinned).collect()))
     }
 
     /// The gradient of the images: for each phase, the product of the windows of the gradient, whose taps go back, up and to the left,
     /// and the weight as it is stored, whose rows are taps and outputs.
-    fn of_images_as_products(&self) -> Result<Vec<PhaseProduct>> {
+    fn of_images_as_products(&self) -> Result<Option<Vec<PhaseProduct>>> {
         let geometry = &self.geometry;
         // Checked, so that the number of pixels cannot overflow.
         let made = Layout::contiguous(self.op, &geometry.input_shape())?;
         let rows = geometry.input_shape()[..4].iter().product();
-        if let Ok(a) = self.grad.reshape(&[rows, geometry.outputs])
-            && geometry.is_pointwise()
+        if geometry.is_pointwise()
+            && let Some(a) = self.grad.joined(0..4)
         {
             let strides = [0, 4].map(|axis| self.other.strides()[axis]);
             let b = self.other.with_axes(&[geometry.outputs, geometry.channels], &strides);
             let c = made.reshape(&[rows, geometry.channels])?;
             let product = GemmProblem::new(&a, &b, &c, GemmTypes::new(self.dtype, self.dtype))?;
-            return Ok(vec![self.with_bias(product, [a, b, c])?]);
+            return Ok(Some(vec![self.with_bias(product, [a, b, c])?]));
         }
-        let is_of_volumes = !geometry.is_of_images();
-        let [deep, down, across] = geometry.axes.map(|axis| StridePhase::all(&axis, is_of_volumes));
-        let (Some(deep), Some(down), Some(across)) = (deep?, down?, across?) else {
-            return Ok(Vec::new());
-        };
+        if geometry.is_of_images() && geometry.axes.iter().any(|axis| axis.stride > MOST_PHASES) {
+            return Ok(None);
+        }
+        let [deep, down, across] = geometry.axes.map(|axis| StridePhase::all(&axis));
+        let (deep, down, across) = (deep?, down?, across?);
+        let phases = [deep.len(), down.len(), across.len()].map(|of_axis| of_axis as u64);
+        let launches = phases.into_iter().fold(1, u64::saturating_mul);
+        Error::check_limit(self.op, "the number of launches", launches, MAX_STEPS)?;
         let mut products = Vec::new();
         for first in &deep {
             for second in &down {
                 for third in &across {
                     match self.of_phase([*first, *second, *third], &made)? {
                         Some(of_phase) => products.extend(of_phase),
-                        None => return Ok(Vec::new()),
+                        None => return Ok(None),
                     }
                 }
             }
         }
-        Ok(products)
+        Ok(Some(products))
     }
 
-    /// The products of a phase: one, or one for each volume and group if pixels and groups need more axes than a batch has. None for such
-    /// images, which have another kernel.
+    /// Whether some pixels of the images are read by no tap, so that they are in no product.
+    fn has_unread(&self) -> Result<bool> {
+        let read = |axis: &ConvAxis| Ok(StridePhase::all(axis)?.len() == windows::phases(axis));
+        let all: Result<Vec<bool>> = self.geometry.axes.iter().map(read).collect();
+        Ok(self.of == ConvGradientOf::Input && all?.contains(&false))
+    }
+
+    /// The products of a phase: one, or of volumes one for each volume, or one for each of its planes or groups, if pixels and groups
+    /// need more axes than a batch has. None for such images, which have another kernel.
     fn of_phase(&self, phases: [StridePhase; 3], made: &Layout) -> Result<Option<Vec<PhaseProduct>>> {
-        let ConvGeometry { batch, outputs, groups, axes, .. } = self.geometry;
-        let columns = self.geometry.group_channels();
-        let strides = self.other.strides();
-        let by_taps = [0, 1, 2].map(|axis| phases[axis].step * strides[axis + 1]);
-        let strides = [&by_taps[..], &[strides[0], strides[4]]].concat();
-        let first: usize = (0..3).map(|axis| phases[axis].first_tap * self.other.strides()[axis + 1]).sum();
-        let [deep, down, across] = phases.map(|phase| phase.taps);
-        let b = self
-            .other
-            .with_axes(&[deep, down, across, outputs, columns], &strides)
-            .at(&strides, self.other.offset() + first);
-        let pixels = phases.map(|phase| phase.pixels);
-        let of_pixels = [0, 1, 2].map(|axis| axes[axis].stride * made.strides()[axis + 1]);
-        let first: usize = (0..3).map(|axis| phases[axis].first * made.strides()[axis + 1]).sum();
-        // The product of these images and this number of groups, whose pixels begin at `offset`.
-        let of_part = |grad: Layout, b: Layout, [images, groups, offset]: [usize; 3]| {
-            let lines = [(images, made.strides()[0]), (pixels[0], of_pixels[0]), (pixels[1], of_pixels[1])];
-            let pixels = [&lines[..], &[(pixels[2], of_pixels[2])]].concat();
-            let Some(c) = matrices(&pixels, [groups, columns]) else { return Ok(None) };
-            let c = c.at(c.strides(), offset);
-            let types = GemmTypes::new(self.dtype, self.dtype);
-            let windows = windows::of_gradient(phases, groups)?;
-            let product = GemmProblem::of_windows([&grad, &b], windows, &c, types)?;
-            self.with_bias(product, [grad, b, c]).map(Some)
-        };
-        if let Some(product) = of_part(self.grad, b, [batch, groups, first])? {
+        let ConvGeometry { batch, groups, .. } = self.geometry;
+        if let Some(product) = self.of_part(phases, made, (0..batch, 0..groups))? {
             return Ok(Some(vec![product]));
         }
         if self.geometry.is_of_images() {
             return Ok(None);
         }
+        let planes = phases[0].pixels;
+        for [by_plane, by_group] in [[false, false], [planes <= groups, planes > groups]] {
+            let of_volume = |image: usize| -> Result<Option<Vec<PhaseProduct>>> {
+                if by_plane {
+                    let of_plane = |plane: usize| {
+                        let phases = [phases[0].pixel(plane)?, phases[1], phases[2]];
+                        let product = self.of_part(phases, made, (image..image + 1, 0..groups))?;
+                        let step = self.geometry.axes[0].stride * made.strides()[1];
+                        Ok(product.map(|product| product.after(plane * step)))
+                    };
+                    return (0..planes).map(of_plane).collect();
+                }
+                let parts = if by_group { groups } else { 1 };
+                let of_group = |part: usize| {
+                    let of_part = part * groups / parts..(part + 1) * groups / parts;
+                    self.of_part(phases, made, (image..image + 1, of_part))
+                };
+                (0..parts).map(of_group).collect()
+            };
+            let of_volumes: Option<Vec<Vec<PhaseProduct>>> =
+                (0..batch).map(of_volume).collect::<Result<_>>()?;
+            if let Some(products) = of_volumes {
+                return Ok(Some(products.into_iter().flatten().collect()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The product of a phase for some of the images and groups. None if their pixels and groups need more axes than a batch has.
+    fn of_part(
+        &self,
+        phases: [StridePhase; 3],
+        made: &Layout,
+        (images, groups): (Range<usize>, Range<usize>),
+    ) -> Result<Option<PhaseProduct>> {
+        let (axes, columns) = (self.geometry.axes, self.geometry.group_channels());
+        let strides = self.other.strides();
+        let by_taps = [0, 1, 2].map(|axis| phases[axis].step * strides[axis + 1]);
+        let strides = [&by_taps[..], &[strides[0], strides[4]]].concat();
+        let first: usize = (0..3).map(|axis| phases[axis].first_tap * self.other.strides()[axis + 1]).sum();
+        let [deep, down, across] = phases.map(|phase| phase.taps);
         let rows = self.geometry.group_outputs();
-        let single = |(image, group): (usize, usize)| -> Result<Option<PhaseProduct>> {
-            let outputs = group * rows..(group + 1) * rows;
-            let grad = self.grad.slice(0, image..=image)?.slice(4, outputs.clone())?;
-            let offset = first + image * made.strides()[0] + group * columns;
-            of_part(grad, b.slice(3, outputs)?, [1, 1, offset])
-        };
-        (0..batch).flat_map(|image| (0..groups).map(move |group| (image, group))).map(single).collect()
+        let outputs = groups.start * rows..groups.end * rows;
+        let b = self
+            .other
+            .with_axes(&[deep, down, across, self.geometry.outputs, columns], &strides)
+            .at(&strides, self.other.offset() + first)
+            .slice(3, outputs.clone())?;
+        let grad = self.grad.slice(0, images.clone())?.slice(4, outputs)?;
+        let of_pixels = [0, 1, 2].map(|axis| axes[axis].stride * made.strides()[axis + 1]);
+        let first: usize = (0..3).map(|axis| phases[axis].first * made.strides()[axis + 1]).sum();
+        let lines = [0, 1, 2].map(|axis| (phases[axis].pixels, of_pixels[axis]));
+        let pixels = [&[(images.len(), made.strides()[0])][..], &lines].concat();
+        let Some(c) = matrices(&pixels, [groups.len(), columns]) else { return Ok(None) };
+        let c = c.at(c.strides(), first + images.start * made.strides()[0] + groups.start * columns);
+        let types = GemmTypes::new(self.dtype, self.dtype);
+        let windows = windows::of_gradient(phases, groups.len())?;
+        let product = GemmProblem::of_windows([&grad, &b], windows, &c, types)?;
+        self.with_bias(product, [grad, b, c]).map(Some)
     }
 
     fn with_bias(&self, product: GemmProblem, layouts: [Layout; 3]) -> Result<PhaseProduct> {
@@ -137,7 +188,7 @@ impl ConvBackward {
         let (op, geometry) = (self.op, &self.geometry);
         Layout::contiguous(op, &geometry.output_shape())?;
         let pixels = geometry.output_shape()[..4].iter().product();
-        let Ok(grad) = self.grad.reshape(&[pixels, geometry.outputs]) else { return Ok(None) };
+        let Some(grad) = self.grad.joined(0..4) else { return Ok(None) };
         let (a, c) = if geometry.groups == 1 {
             (grad.t(), Layout::contiguous(op, &[geometry.outputs, geometry.terms()])?)
         } else {
@@ -147,9 +198,9 @@ impl ConvBackward {
             (a, Layout::contiguous(op, &[groups, rows, geometry.terms()])?)
         };
         let types = GemmTypes::new(self.dtype, DType::F32);
-        let product = match self.other.reshape(&[pixels, geometry.channels]) {
-            Ok(b) if geometry.is_pointwise() => GemmProblem::new(&a, &b, &c, types)?,
-            _ => {
+        let product = match self.other.joined(0..4).filter(|_| geometry.is_pointwise()) {
+            Some(b) => GemmProblem::new(&a, &b, &c, types)?,
+            None => {
                 let windows = windows::of_images(geometry, WindowB::Windows)?;
                 GemmProblem::of_windows([&a, &self.other], windows, &c, types)?
             }
@@ -160,14 +211,14 @@ impl ConvBackward {
     /// The plan of the products, for operands in the order of this problem's. Unless splits are pinned, their sums take less than a
     /// mebibyte. None if there are no products.
     pub(super) fn product_plan(&self, caps: &Caps) -> Result<Option<Plan>> {
-        let products = self.products()?;
+        let Some(products) = self.products()? else { return Ok(None) };
         let mut draft = Draft::new(self.op, &[], caps);
         let own: Vec<_> = draft.operands(&self.operands()?).into_iter().map(|(region, _)| region).collect();
         let [grad, other, bias @ .., made] = own.as_slice() else { return Ok(None) };
-        if products.is_empty() {
-            return Ok(None);
+        if self.has_unread()? {
+            self.fill(&mut draft, *made, bias.first())?;
         }
-        let most_sums = MOST_SUMS / products.len();
+        let most_sums = MOST_SUMS / products.len().max(1);
         for PhaseProduct { product, starts } in products {
             let of_operand = |(region, operand): (&Region, Operand), start: Option<&usize>| {
                 let layout = operand.layout;
@@ -183,6 +234,23 @@ impl ConvBackward {
             draft.call(self.in_little_memory(&product, most_sums, caps)?, &operands, &[])?;
         }
         Ok(Some(draft.finish()))
+    }
+
+    /// Writes the gradient of pixels that no tap reads, to all pixels: zeros, or the bias.
+    fn fill(&self, draft: &mut Draft<'_>, made: Region, bias: Option<&Region>) -> Result<()> {
+        let caps = draft.caps();
+        let mut strides = vec![0; made.layout.rank()];
+        let mut of = match bias {
+            Some(bias) => {
+                strides[4] = bias.layout.strides()[0];
+                *bias
+            }
+            None => draft.constant(&[0])?,
+        };
+        of.dtype = self.dtype;
+        of.layout = of.layout.with_axes(made.layout.shape(), &strides);
+        let copy = CopyProblem::new(&of.layout, &made.layout, self.dtype)?;
+        draft.call(copy.plan(caps)?, &[made, of], &[])
     }
 
     /// The plan of a product with at most this number of sums of splits, unless they are pinned.

@@ -1,6 +1,6 @@
 //! Transposed convolutions of tensors, and their gradients.
 
-use super::call::{check_bias, check_grad, input_gradient, parameters};
+use super::call::{check_bias, check_grad, input_gradient, parameters, prepare_parameters};
 use crate::Result;
 use crate::conv::geometry::ConvGeometry;
 use crate::conv::options::ConvOptions;
@@ -22,7 +22,8 @@ use crate::tensor::Tensor;
 /// `x` (batch, height, width, channels), `weight` (channels, height, width, outputs / groups), `bias` (outputs) -> (batch, height,
 /// width, outputs), with $(h - 1) s - t - u + d (k - 1) + p + 1$ rows for $h$ rows, the stride $s$, the padding $t$ above and $u$ below,
 /// the dilation $d$, a kernel of $k$ rows and the output padding $p$. Views of any strides are read in place: a weight of `PyTorch`,
-/// (channels, outputs / groups, height, width), is `weight.permute(&[0, 2, 3, 1])`.
+/// (channels, outputs / groups, height, width), is `weight.permute(&[0, 2, 3, 1])`. Without that it is a kernel of other taps and outputs,
+/// which is no error.
 /// # Errors
 /// As [`conv2d`](crate::conv::conv2d); [`Error::Shape`](crate::Error::Shape) if the padding leaves nothing of the result;
 /// [`Error::Input`](crate::Error::Input) for too much output padding.
@@ -82,6 +83,7 @@ pub fn conv_transpose2d_backward<T: Real>(
         let geometry = checked(OP, [x, weight], bias, options, output_padding)?;
         x.same_gpu(OP, grad)?;
         check_grad(OP, grad, &geometry.input_shape())?;
+        prepare_parameters(OP, &geometry, grad, x)?;
         // The convolution whose gradient the transposed one is.
         let of_x = if x.is_empty() {
             x.gpu().zeros(x.shape())?

@@ -46,7 +46,7 @@ impl<T: Real> Conv2d<T> {
     /// A layer with these parameters. It shares them and copies nothing.
     ///
     /// # Shapes
-    /// `weight` (outputs, height, width, channels / groups), `bias` (outputs).
+    /// `weight` (outputs, height, width, channels / groups), `bias` (outputs). A weight of `PyTorch` is `weight.permute(&[0, 2, 3, 1])`.
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) if the weight does not have four axes, or the bias has another length;
     /// [`Error::Gpu`](crate::Error::Gpu) if they are on different devices.

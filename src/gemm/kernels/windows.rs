@@ -14,7 +14,13 @@ pub(super) fn table_bytes(tile: &Tile, problem: &GemmProblem) -> u32 {
         Some(WindowB::Windows) => tile.kernel == GemmKernel::CoopKhr,
         Some(WindowB::Lines | WindowB::Taps) => true,
     };
-    if has_table { tile.bm * WINDOW_BYTES[usize::from(problem.volumes().is_some())] } else { 0 }
+    if !has_table {
+        return 0;
+    }
+    // The module's table of planes has one element for images.
+    let is_of_volumes = problem.volumes().is_some();
+    let spare = if tile.kernel == GemmKernel::CoopKhr && !is_of_volumes { 4 } else { 0 };
+    tile.bm * WINDOW_BYTES[usize::from(is_of_volumes)] + spare
 }
 
 /// Fills the slot of `gemm/windows.wgsl`, and that of its axes.

@@ -23,6 +23,12 @@ impl Gpu {
         Ok(prepared)
     }
 
+    /// Chooses and compiles the plan of a problem: computing it then fails for a lack of memory at most. A call that computes several
+    /// problems prepares all of them, and records nothing if one has no plan.
+    pub(crate) fn prepare_problem(&self, problem: &AnyProblem) -> Result<()> {
+        self.prepared(problem, Outputs::New).map(|_| ())
+    }
+
     fn known_or_prepared(&self, problem: &AnyProblem) -> Result<Arc<Prepared>> {
         self.inner.status.check()?;
         if let Some(prepared) = self.inner.plans.get(problem).filter(|known| known.is_compiled()) {

@@ -86,7 +86,7 @@ impl MaxPool2d {
     /// As [`run`](Self::run), with the indices that [`backward`](Self::backward) needs; one launch.
     ///
     /// # Shapes
-    /// As [`run`](Self::run). The indices are i32, in the shape of the result.
+    /// As [`run`](Self::run). The indices are i32, in the shape of the result; that of a window without elements is -1.
     /// # Errors
     /// As [`run`](Self::run).
     /// # Precision

@@ -96,6 +96,16 @@ fn volumes_that_do_not_fit() {
     let (deep, taps) = (said.tensor(&[1, 1, 1, 1, 1]), said.tensor(&[1, 1 << 11, 1 << 10, 1, 1]));
     let same = options.padding(Padding::Same(SamePadding::ExtraAtEnd));
     said.says(|| conv3d(&deep, &taps, None, &same));
+    // More elements of a window than kernels divide, and distances that 15 bits do not hold.
+    let (pixel, long) = (said.tensor(&[1, 1, 1, 1, 8]), said.tensor(&[1, 2, 1, (1 << 17) + 1, 8]));
+    said.says(|| conv3d(&pixel, &long, None, &same));
+    let two = said.tensor(&[1, 2, 1, 1, 8]);
+    let far = options.padding(Padding::Explicit([[0, 1 << 15], [0, 0], [0, 0]]));
+    said.says(|| conv3d(&pixel, &two, None, &far.stride([1 << 15, 1, 1])));
+    said.says(|| conv3d(&pixel, &two, None, &far.dilation([1 << 15, 1, 1])));
+    // More pixels than a quotient counts.
+    let (many, one) = (said.tensor(&[1, 2, 1, (1 << 23) + 1, 1]), said.tensor(&[1, 2, 1, 2, 1]));
+    said.says(|| conv3d_backward(&many, &one, None, &same, &many));
     let grad = said.tensor(&[2, 3, 4, 5, 4]);
     said.says(|| conv3d_backward(&x, &weight, None, &options, &x));
     said.says(|| conv3d_backward(&x, &weight, Some(&wrong), &options, &grad));
