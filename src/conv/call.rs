@@ -73,7 +73,7 @@ pub fn conv2d<T: Real>(
 /// # Precision
 /// As [`conv2d`].
 /// # Launches
-/// As [`conv2d`]; one more for a residual with gaps, which is copied. All convolutions are matrix products, those of small groups too, of
+/// As [`conv2d`]; one more for a residual whose pixels are not at equal distances, which is copied. All convolutions are matrix products, those of small groups too, of
 /// which a block uses as many columns as a group has outputs; but for volumes of one plane, which are images.
 /// ```
 /// # fn main() -> tilewise::Result<()> {

@@ -92,8 +92,8 @@ impl ConvKernels {
 }
 
 /// What a product takes.
-const NO_PRODUCT: &str = "groups of eight channels and outputs or more, unless there is one, and a residual without gaps between \
-                          channels";
+const NO_PRODUCT: &str = "groups of eight channels and outputs or more, unless there is one, and a residual whose pixels are at \
+                          equal distances";
 
 /// What volumes take.
 const NO_PRODUCT_OF_VOLUMES: &str = "a kernel of products: volumes have no other";

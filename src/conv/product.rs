@@ -35,7 +35,8 @@ impl ConvProblem {
         };
         let c = geometry.by_groups(&Layout::contiguous(OP, &geometry.result())?);
         let types = GemmTypes::new(self.dtype, self.dtype);
-        let product = match geometry.pixels(&self.x).filter(|_| !self.has_all_vectors()) {
+        let is_of_pixels = reads == WindowB::Lines && !self.has_all_vectors();
+        let product = match geometry.pixels(&self.x).filter(|_| is_of_pixels) {
             Some(a) => GemmProblem::new(&a, &b, &c, types),
             None => GemmProblem::of_windows([&self.x, &b], windows::of_images(geometry, reads)?, &c, types),
         };

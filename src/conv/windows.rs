@@ -72,9 +72,10 @@ impl StridePhase {
         first_taps.into_iter().map(phase).collect()
     }
 
-    /// One of the pixels.
-    pub(super) fn pixel(self, pixel: usize) -> Result<Self> {
-        Ok(Self { pixels: 1, before: self.before - dim(OP, pixel)?.cast_signed(), ..self })
+    /// One of the pixels of a phase of this axis.
+    pub(super) fn pixel(self, axis: &ConvAxis, pixel: usize) -> Result<Self> {
+        let before = self.before - dim(OP, pixel)?.cast_signed();
+        Ok(Self { first: self.first + pixel * axis.stride, pixels: 1, before, ..self })
     }
 }
 

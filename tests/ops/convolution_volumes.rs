@@ -20,7 +20,7 @@ const fn all(of: usize) -> Padding<3> {
 const END: Padding<3> = Padding::Same(SamePadding::ExtraAtEnd);
 const ONE: [usize; 3] = [1; 3];
 
-const CASES: [Case; 23] = [
+const CASES: [Case; 24] = [
     ([2, 5, 6, 7, 8], [16, 3, 3, 3], ONE, ONE, all(1), 1),
     ([1, 4, 5, 6, 13], [17, 3, 3, 3], ONE, ONE, all(1), 1),
     ([2, 6, 9, 8, 3], [16, 3, 5, 3], [1, 2, 2], ONE, all(1), 1),
@@ -35,6 +35,7 @@ const CASES: [Case; 23] = [
     ([2, 8, 3, 3, 5], [6, 3, 1, 1], [3, 1, 1], [2, 1, 1], Padding::Valid, 1),
     ([1, 9, 4, 6, 4], [5, 1, 2, 1], [3, 2, 5], ONE, Padding::Valid, 1), // planes and columns that are not read
     ([1, 3, 4, 3, 4], [4, 2, 2, 2], ONE, ONE, all(4), 1),               // windows of zeros alone
+    ([1, 3, 3, 5, 8], [8, 3, 3, 3], [2; 3], ONE, Padding::Valid, 8), // a product of the gradient for each plane
     ([1, 2, 3, 3, 4], [4, 2, 3, 2], ONE, ONE, Padding::Explicit([[0, 2], [1, 0], [0, 3]]), 1),
     // Groups.
     ([2, 4, 5, 4, 16], [24, 3, 3, 3], ONE, ONE, all(1), 2),
@@ -214,6 +215,26 @@ fn a_nan_spreads_to_its_windows_of_a_volume_alone() {
             assert_eq!(y.is_nan(), has_nan, "{groups} groups: {plane} {row} {column} {channel}");
         }
     }
+}
+
+/// A kernel of one tap whose outputs are next to each other, and some of the channels of volumes: both are read in place.
+#[test]
+fn a_kernel_of_one_tap_may_have_any_strides() {
+    let Some(gpu) = support::own(|_| ()) else { return };
+    let integers = |shape: [usize; 5]| {
+        let count: usize = shape.iter().product();
+        let values: Vec<f32> = (0..count).map(|at| (at * 5 % 7) as f32 - 3.0).collect();
+        gpu.tensor(&values, shape).unwrap()
+    };
+    let x = integers([1, 2, 3, 4, 16]).slice(4, 0..8).unwrap();
+    let weight = integers([8, 1, 1, 1, 4]).permute(&[4, 1, 2, 3, 0]).unwrap();
+    let options = ConvOptions::new();
+    let before = gpu.stats().launches;
+    let y = conv3d(&x, &weight, None, &options).unwrap();
+    assert_eq!(gpu.stats().launches - before, 1);
+    let copies = [&x, &weight].map(|of| of.contiguous().unwrap());
+    let want = conv3d(&copies[0], &copies[1], None, &options).unwrap();
+    assert_eq!(y.to_vec().unwrap(), want.to_vec().unwrap());
 }
 
 /// Pixels that no tap reads have the gradient 0 whatever the weight is.

@@ -5,7 +5,7 @@ use crate::conv::geometry::ConvGeometry;
 use crate::conv::options::ConvOptions;
 use crate::error::call;
 use crate::gemm::{Pin, add_sum_of_rows};
-use crate::layout::Real;
+use crate::layout::{Layout, Real};
 use crate::ops::training::Gradients;
 use crate::tensor::Tensor;
 use crate::{Error, Result};
@@ -55,7 +55,7 @@ pub fn conv2d_backward<T: Real>(
     const OP: &str = "conv2d_backward";
     call(OP, || {
         let geometry = checked(OP, [x, weight, grad], bias, options)?;
-        prepare_parameters(OP, &geometry, x, grad)?;
+        prepare_parameters(OP, &geometry, x, grad.layout())?;
         let of_x = input_gradient(OP, &geometry, weight, grad, None)?;
         let gradients = parameters(OP, &geometry, x, grad, bias.map(|_| grad))?;
         Ok((of_x, gradients))
@@ -103,8 +103,9 @@ pub fn conv3d_backward<T: Real>(
     call(OP, || {
         let geometry = checked(OP, [x, weight, grad], bias, options)?;
         let has_lines = grad.layout().joined(0..4).is_some();
+        let lines = if has_lines { *grad.layout() } else { Layout::contiguous(OP, grad.shape())? };
+        prepare_parameters(OP, &geometry, x, &lines)?;
         let grad = &if has_lines { grad.clone() } else { grad.contiguous()? };
-        prepare_parameters(OP, &geometry, x, grad)?;
         let of_x = input_gradient(OP, &geometry, weight, grad, None)?;
         let gradients = parameters(OP, &geometry, x, grad, bias.map(|_| grad))?;
         Ok((of_x, gradients))
@@ -169,24 +170,24 @@ fn of_weight<T: Real, const D: usize>(
     op: &'static str,
     geometry: &ConvGeometry<D>,
     x: &Tensor<T>,
-    grad: &Tensor<T>,
+    grad: &Layout,
 ) -> Result<Option<ConvBackward>> {
     if grad.is_empty() || x.is_empty() {
         return Ok(None);
     }
     let of = ConvGradientOf::Weight;
-    ConvBackward::new(op, geometry, of, [x.layout(), grad.layout()], T::DTYPE).map(Some)
+    ConvBackward::new(op, geometry, of, [x.layout(), grad], T::DTYPE).map(Some)
 }
 
-/// Prepares what [`parameters`] computes, before another gradient is recorded.
+/// Prepares the gradient of the weight that [`parameters`] computes, before anything is recorded.
 pub(super) fn prepare_parameters<T: Real, const D: usize>(
     op: &'static str,
     geometry: &ConvGeometry<D>,
     x: &Tensor<T>,
-    grad: &Tensor<T>,
+    grad: &Layout,
 ) -> Result<()> {
     let problem = of_weight(op, geometry, x, grad)?;
-    problem.map_or(Ok(()), |problem| grad.gpu().prepare_problem(&problem))
+    problem.map_or(Ok(()), |problem| x.gpu().prepare_problem(&problem))
 }
 
 /// The gradients of the weight and, of a convolution with a bias, of `with_bias`: the gradient whose rows are summed for it. The
@@ -200,7 +201,7 @@ pub(super) fn parameters<T: Real, const D: usize>(
 ) -> Result<Gradients> {
     let (gpu, shape) = (grad.gpu(), geometry.kernel_shape());
     let mut gradients = Gradients::new();
-    let of_weight = match of_weight(op, geometry, x, grad)? {
+    let of_weight = match of_weight(op, geometry, x, grad.layout())? {
         None => gpu.zeros(shape)?,
         Some(problem) => {
             let [made] = gpu.compute(&problem, &[grad.view(), x.view()], &[])?;

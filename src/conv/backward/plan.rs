@@ -35,7 +35,7 @@ impl InWindows for ConvBackward {
     }
 
     /// One step for the gradient of the images, or one for each window; by products, for each phase of the strides one, or two with
-    /// splits. The gradient of the weight takes two steps if it has parts or splits, and more with windows.
+    /// splits, after one that fills the pixels that no tap reads. The gradient of the weight takes two steps if it has parts or splits, and more with windows.
     ///
     /// Operands: the gradient of the result; the weight, or the images for the gradient of the weight; the bias, if there is one; the
     /// gradient.

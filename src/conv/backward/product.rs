@@ -31,14 +31,6 @@ pub(super) struct PhaseProduct {
     starts: [usize; 3],
 }
 
-impl PhaseProduct {
-    /// The same, where C begins this number of elements later.
-    fn after(self, elements: usize) -> Self {
-        let [a, b, c] = self.starts;
-        Self { starts: [a, b, c + elements], ..self }
-    }
-}
-
 impl ConvBackward {
     /// The products: one, or for the gradient of the images one for each phase of the strides that taps read. None if the gradient is no
     /// product.
@@ -119,10 +111,9 @@ impl ConvBackward {
             let of_volume = |image: usize| -> Result<Option<Vec<PhaseProduct>>> {
                 if by_plane {
                     let of_plane = |plane: usize| {
-                        let phases = [phases[0].pixel(plane)?, phases[1], phases[2]];
-                        let product = self.of_part(phases, made, (image..image + 1, 0..groups))?;
-                        let step = self.geometry.axes[0].stride * made.strides()[1];
-                        Ok(product.map(|product| product.after(plane * step)))
+                        let of_plane = phases[0].pixel(&self.geometry.axes[0], plane)?;
+                        let phases = [of_plane, phases[1], phases[2]];
+                        self.of_part(phases, made, (image..image + 1, 0..groups))
                     };
                     return (0..planes).map(of_plane).collect();
                 }

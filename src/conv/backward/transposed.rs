@@ -30,8 +30,9 @@ use crate::tensor::Tensor;
 /// # Precision
 /// [`reference::ConvReference::input_gradient`](crate::reference::ConvReference::input_gradient).
 /// # Launches
-/// One, or with strides of at most 4 one for each phase of pixels that the same taps reach; two if sums are split among workgroups; these
-/// for each window of images if the images or the result exceed the device's binding size.
+/// One, or with strides of at most 4 one for each phase of pixels that the same taps reach; two if sums are split among workgroups, and one
+/// more before them if no tap reaches some of the pixels; these for each window of images if the images or the result exceed the device's
+/// binding size.
 /// ```
 /// # fn main() -> tilewise::Result<()> {
 /// # let Ok(gpu) = tilewise::Gpu::open() else { return Ok(()) };
@@ -83,7 +84,7 @@ pub fn conv_transpose2d_backward<T: Real>(
         let geometry = checked(OP, [x, weight], bias, options, output_padding)?;
         x.same_gpu(OP, grad)?;
         check_grad(OP, grad, &geometry.input_shape())?;
-        prepare_parameters(OP, &geometry, grad, x)?;
+        prepare_parameters(OP, &geometry, grad, x.layout())?;
         // The convolution whose gradient the transposed one is.
         let of_x = if x.is_empty() {
             x.gpu().zeros(x.shape())?
