@@ -230,6 +230,7 @@ fn machine_json(machine: &Machine) -> Value {
         "core_registers": machine.core_registers,
         "terms": machine.max_terms,
         "unrolled": machine.max_unrolled,
+        "loads_windows_ahead": machine.loads_windows_ahead,
     })
 }
 

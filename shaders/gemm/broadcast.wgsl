@@ -44,10 +44,15 @@ fn a_quad(rows: FourRows, step: u32) -> vec4<f32> {
     return in_rows(rows, vec4<f32>(load_a(at.x), load_a(at.y), load_a(at.z), load_a(at.w)));
 }
 
+// The epilogue of an element. Past the edges, that of the last row or column is computed again.
+fn finished(row: u32, col: u32, value: f32) -> f32 {
+    return epilogue(min(row, dims.m - 1u), min(col, dims.n - 1u), vec4<f32>(value, 0.0, 0.0, 0.0)).x;
+}
+
 // Stores an element of C, unless it is past the edges.
 fn store(row: u32, col: u32, value: f32) {
     if row < dims.m && col < dims.n {
-        save_c(matrices.c_offset + row * dims.ldc + col, epilogue(row, col, vec4<f32>(value, 0.0, 0.0, 0.0)).x);
+        save_c(matrices.c_offset + row * dims.ldc + col, value);
     }
 }
 
@@ -148,6 +153,21 @@ fn main(
         }
     }
 
+    // NOTE: no store lies between the epilogues of a column, so that a compiler may read what is of the column once.
+    //#unroll
+    for (var j = 0u; j < TN; j++) {
+        let col = col0 + j * LANES;
+        //#unroll
+        for (var i = 0u; i < BM / 4u; i++) {
+            let row = row0 + i * 4u;
+            sums[i][j] = vec4<f32>(
+                finished(row, col, sums[i][j].x),
+                finished(row + 1u, col, sums[i][j].y),
+                finished(row + 2u, col, sums[i][j].z),
+                finished(row + 3u, col, sums[i][j].w),
+            );
+        }
+    }
     //#unroll
     for (var i = 0u; i < BM / 4u; i++) {
         //#unroll

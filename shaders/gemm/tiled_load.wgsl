@@ -142,7 +142,9 @@ fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
 //#variant windows
 // Operand A whose rows are windows of an image: elements, or squares of vectors of four channels. A place is the index along k,
 // not an address.
+//#param  set by windows::bind_tiled
 const X_AHEAD: bool = true;
+//#end
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
@@ -176,7 +178,9 @@ fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
 //#variant taps
 // Operand B whose rows are taps and channels of windows: elements, or vectors of four along its outer axis. A place is the index
 // along k, not an address.
+//#param  set by windows::bind_tiled
 const X_AHEAD: bool = true;
+//#end
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;
@@ -200,7 +204,9 @@ fn x_ahead(at: u32, outer: u32, extent: u32, k0: u32) -> x_elements {
 //#variant window_rows
 // Operand B whose rows are windows of an image: elements, or vectors of four channels. A place is the index along k, not an
 // address. Past the outer edge the last elements are read again, or those of a tap that is clamped to the image.
+//#param  set by windows::bind_tiled
 const X_AHEAD: bool = true;
+//#end
 
 fn x_start(outer: u32, extent: u32, k: u32) -> u32 {
     return k;

@@ -127,6 +127,10 @@ pub struct Machine {
     /// Software devices other than lavapipe: 16. SwiftShader compiled 24 of them in 0.1 s and 36 in 0.9 s; 48 took more than a minute
     /// and a gigabyte. This depends on the driver, also where it is planned for as a GPU.
     pub max_unrolled: u32,
+    /// Whether a loop loads the windows of its next step ahead. GPUs: true. Software devices: false, as they have no loads to wait for.
+    /// `SwiftShader` does not get through four chunks of such elements: it compiled three in 6 s, and four until 20 GB were taken. This
+    /// depends on the driver, also where it is planned for as a GPU.
+    pub loads_windows_ahead: bool,
 }
 
 /// Order in shared memory from which a device loads cooperative matrices A and B.
@@ -207,6 +211,7 @@ impl Machine {
             core_registers: if vendor == AMD { 98_304 } else { 65_536 },
             max_terms: 1024,
             max_unrolled: if adapter.contains("SwiftShader") { 16 } else { 256 },
+            loads_windows_ahead: !adapter.contains("SwiftShader"),
         };
         if device_type != DeviceType::Software {
             return gpu;
@@ -231,6 +236,7 @@ impl Machine {
             compile_seconds: Some(0.34),
             workgroup_registers: None,
             max_unrolled: if adapter.contains("llvmpipe") { 256 } else { 16 },
+            loads_windows_ahead: false,
             ..gpu
         }
     }
@@ -322,6 +328,9 @@ impl fmt::Display for Machine {
             self.registers, self.core_registers
         )?;
         writeln!(f, "  accumulators     {}{more}", self.accumulators)?;
+        let ahead =
+            if self.loads_windows_ahead { "loaded a step ahead" } else { "loaded where they are used" };
+        writeln!(f, "  windows          {ahead}")?;
         write!(
             f,
             "  terms            {} written out at most, {} products in a loop",

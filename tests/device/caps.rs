@@ -179,6 +179,7 @@ NVIDIA H200
   read cost        2 multiply-adds from shared memory, 9 from a cache
   registers        128 per invocation, 65536 per workgroup, 65536 per core
   accumulators     128 at most
+  windows          loaded a step ahead
   terms            1024 written out at most, 256 products in a loop";
     assert_eq!(caps.to_string(), want);
 }

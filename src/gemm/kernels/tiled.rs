@@ -193,7 +193,7 @@ impl KernelSpec for Tiled {
             Some(segments) => segments.bind_tiled(kernel, ab, a),
             None => kernel,
         };
-        let kernel = windows::bind_tiled(kernel, problem);
+        let kernel = windows::bind_tiled(kernel, problem, &caps.machine);
         store(kernel, problem, problem.bindings(), caps)
     }
 }

@@ -1,6 +1,7 @@
 //! Products with windows of an image: the variants that fill the slots of kernels.
 
 use super::stage::LoadSize;
+use crate::caps::Machine;
 use crate::gemm::problem::{GemmKernel, GemmProblem, Tile, WindowB};
 use crate::kernel::Kernel;
 
@@ -31,13 +32,16 @@ fn bind(kernel: Kernel, b: WindowB, problem: &GemmProblem) -> Kernel {
 }
 
 /// Fills the slots of the tiled kernel.
-pub(super) fn bind_tiled(kernel: Kernel, problem: &GemmProblem) -> Kernel {
+pub(super) fn bind_tiled(kernel: Kernel, problem: &GemmProblem, machine: &Machine) -> Kernel {
     let Some(b) = problem.window_b() else { return kernel };
     let kernel = bind(kernel, b, problem);
+    let is_ahead = machine.loads_windows_ahead;
+    let of_a = |kernel: Kernel| kernel.slot("tiled_load_a", "windows").param("A_AHEAD", is_ahead);
+    let of_b = |kernel: Kernel, variant| kernel.slot("tiled_load_b", variant).param("B_AHEAD", is_ahead);
     match b {
-        WindowB::Lines => kernel.slot("tiled_load_a", "windows"),
-        WindowB::Taps => kernel.slot("tiled_load_a", "windows").slot("tiled_load_b", "taps"),
-        WindowB::Windows => kernel.slot("tiled_load_b", "window_rows"),
+        WindowB::Lines => of_a(kernel),
+        WindowB::Taps => of_b(of_a(kernel), "taps"),
+        WindowB::Windows => of_b(kernel, "window_rows"),
     }
 }
 
