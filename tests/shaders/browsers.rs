@@ -12,7 +12,7 @@
 
 use crate::kernels;
 use crate::plans;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use tilewise::Caps;
 use tilewise::gpu::SubgroupSizes;
 use tilewise::planning::fixtures;
@@ -76,10 +76,23 @@ fn texts_are_what_a_browsers_compiler_takes() {
     }
     let Some(folder) = std::env::var_os("TILEWISE_TEXTS").map(std::path::PathBuf::from) else { return };
     std::fs::create_dir_all(&folder).expect("the folder can be made");
-    for (i, (text, kernel)) in texts.iter().enumerate() {
+    // A text for each set of the slots and of the parameters that are no numbers: a compiler takes tiles of all sizes or of none.
+    let mut forms = HashSet::new();
+    let taken = texts.iter().filter(|(_, kernel)| forms.insert(without_numbers(kernel)));
+    for (i, (text, kernel)) in taken.enumerate() {
         let written = std::fs::write(folder.join(format!("{i:05}.wgsl")), format!("// {kernel}\n{text}"));
         written.expect("the text can be written");
     }
+}
+
+/// A kernel's description without the values of parameters that are numbers.
+fn without_numbers(kernel: &str) -> String {
+    let is_number = |value: &str| value.trim_end_matches('u').parse::<f64>().is_ok();
+    let word = |word: &str| match word.split_once('=') {
+        Some((name, value)) if is_number(value) => name.to_string(),
+        _ => word.to_string(),
+    };
+    kernel.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
 /// The literals of a text that are beyond the largest number of their type.
