@@ -60,10 +60,19 @@ fn blocks_run_on_matrix_units_without_copies() {
             }
             // A device of four bindings applies the epilogue in a second launch.
             let counts = if caps.limits.storage_bindings < 5 { [2, 1] } else { [1, 0] };
-            for plan in plans {
+            for (plan, [channels, outputs]) in plans.iter().zip(CHANNELS) {
                 let kernels: BTreeSet<String> =
                     plan.steps().iter().map(|step| step.kernel.to_string()).collect();
                 assert_eq!([kernels.len(), plan.temporaries().len()], counts, "{name}: {plan}");
+                // In one launch each operand is read once: the images, the weight, scale and shift in f32; and at most two words in
+                // place of operands that the kernel could have.
+                let pixels = 4 * 56 * 56;
+                let read = (2 * channels * (pixels + 9 * outputs) + 2 * 4 * outputs) as u64;
+                if counts[0] == 1 {
+                    let work = plan.work();
+                    assert!((read..=read + 8).contains(&work.read.iter().sum()), "{name}: {read}: {plan}");
+                    assert_eq!(work.written, [2 * (pixels * outputs) as u64], "{name}: {plan}");
+                }
             }
         }
     }
